@@ -1,0 +1,34 @@
+# Every target makes the virtual environment first if it is not there. Another Python: make eval PYTHON=python3.12
+PYTHON ?= python3
+BIN = .venv/bin
+
+.PHONY: eval test lint bench lock clean
+
+eval: .venv/installed ## score all strategies, print the table, write results/latest.*
+	$(BIN)/python eval/run_retrieval.py
+
+test: .venv/installed ## run the tests
+	$(BIN)/python -m pytest
+
+lint: .venv/installed ## ruff and mypy --strict
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+bench: .venv/installed ## the comparisons of results/bench.json (about ten minutes)
+	$(BIN)/python scripts/bench.py
+
+# The stamp is made last, so that an install that was interrupted is done again.
+.venv/installed: requirements.txt pyproject.toml
+	$(PYTHON) -m venv .venv
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements.txt
+	touch $@
+
+lock: ## compile requirements.txt anew from pyproject.toml (needs uv)
+	uv pip compile pyproject.toml --group dev --universal --python-version 3.11 --no-annotate --quiet \
+		--custom-compile-command "make lock  (uv pip compile pyproject.toml --group dev --universal --python-version 3.11)" --output-file requirements.txt
+	printf '%s\n' '-e .' >> requirements.txt
+
+clean: ## remove the environment, indexes, the vector cache and the latest results
+	rm -rf .venv .docmind results/latest.* results/timings.json
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +

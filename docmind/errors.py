@@ -1,0 +1,44 @@
+"""One tree of errors. What a user can mend is one of these; anything else is a fault of DocMind.
+
+    DocMindError            exit code 2
+    ├── UsageError          an unknown name, an impossible option
+    ├── CorpusError         a folder or page that cannot be read as documents
+    ├── AnswerKeyError      a question or its evidence that cannot be used
+    ├── ModelError          weights missing, altered or out of reach; a text too long for the model
+    ├── StorageError        an index, a cache or a result that cannot be written or read
+    └── IncompleteError     exit code 3: nothing to score, or not comparable
+
+A message says the value, what was expected, and the command or edit that mends it.
+"""
+
+
+class DocMindError(Exception):
+    """The root. `exit_code` is what a command ends with when the error reaches it."""
+
+    exit_code = 2
+
+
+class UsageError(DocMindError):
+    """An unknown name or an impossible option."""
+
+
+class CorpusError(DocMindError):
+    """A folder or page that cannot be read as documents."""
+
+
+class AnswerKeyError(DocMindError):
+    """A question, or evidence of it, that cannot be used."""
+
+
+class ModelError(DocMindError):
+    """Weights missing, altered or out of reach, or a text too long for the model."""
+
+
+class StorageError(DocMindError):
+    """An index, a cache or a result that cannot be written or read."""
+
+
+class IncompleteError(DocMindError):
+    """Nothing to score, or what cannot be compared."""
+
+    exit_code = 3

@@ -1,0 +1,173 @@
+"""Plain text: words for lexical search, and finding a quotation in spite of typography. It knows no Markdown structure.
+
+Positions are characters of the text that was passed in, half-open.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cache
+
+_FUNCTION_WORDS = """
+    a about all am an and any are as at be because been before being both but by can could d did do does doing during
+    each few for from further had has have having he her here hers him his how i if in into is its just ll m me might
+    more most my no nor not of off on once only or other our ours out over own re s same shall she should so some such
+    t than that the their theirs them then there these they this those through to too under until up ve very was we
+    were what when where which while who whom whose why will with would you your yours
+"""
+STOP_WORDS = frozenset(_FUNCTION_WORDS.split())
+"""English function words, and what an apostrophe leaves of them. Not "it", "us" and "may": case-folded, they are also
+a department, a country and a month."""
+
+_WORD = re.compile(r"[^\W_]+(?:_+[^\W_]+)*")
+
+
+def words(text: str) -> list[str]:
+    """The words of `text` in order, NFKC and case-folded. `snake_case` is one word; `_emphasis_` loses its marks."""
+    return _WORD.findall(unicodedata.normalize("NFKC", text).casefold())
+
+
+def stems(text: str) -> list[str]:
+    """The words of `text` without STOP_WORDS, stemmed by Snowball's English stemmer (Porter2).
+
+    A text of stop words alone gives the stems of all its words, so that there is something to search with.
+    """
+    found = words(text)
+    telling = [word for word in found if word not in STOP_WORDS]
+    return _stem_words()(telling or found)
+
+
+@cache
+def _stem_words() -> Callable[[list[str]], list[str]]:
+    import Stemmer
+
+    stem: Callable[[list[str]], list[str]] = Stemmer.Stemmer("english").stemWords
+    return stem
+
+
+@dataclass(frozen=True, slots=True)
+class Folded:
+    """`text` as it is compared. Its character i stands for the source's `starts[i]` to `ends[i]`."""
+
+    text: str
+    starts: tuple[int, ...]
+    ends: tuple[int, ...]
+
+
+_LETTER = r"[^\W_]"
+_TYPOGRAPHY: dict[int, str] = {
+    **dict.fromkeys(map(ord, "‘’‚‛′"), "'"),
+    **dict.fromkeys(map(ord, "“”„‟″«»"), '"'),
+    **dict.fromkeys(map(ord, "‐‑‒–—―−"), "-"),
+    ord("…"): "...",
+    **{code: unicodedata.normalize("NFKC", chr(code)) for code in range(0xFB00, 0xFB07)},
+}
+_FOLDING = re.compile(
+    rf"""
+      (?P<blank> \s+ )
+    | (?P<mark>
+        (?<!\S) [-–—+*_>#|:~]+ (?!\S)  # alone between blanks: bullet, heading, quote, table border, rule
+      | (?<![*_]) (?: (?<!{_LETTER}) [*_]++ | [*_]++ (?!{_LETTER}) )  # emphasis, unless inside a word: snake_case, 5*3
+      | `+
+      | \\ (?=[!-/:-@\[-`{{-~])                       # the backslash of an escape
+      | [\u00ad\u200b-\u200d\u2060\ufeff]             # soft hyphen, characters of no width
+      )
+    | (?P<typographic> [{"".join(map(chr, _TYPOGRAPHY))}] )
+    | (?P<composed> \w [\u0300-\u036f]+ )
+    """,
+    re.VERBOSE,
+)
+_FOLDED: dict[str, Callable[[str], str]] = {
+    "blank": lambda _: " ",
+    "mark": lambda _: "",
+    "typographic": lambda character: _TYPOGRAPHY[ord(character)],
+    "composed": lambda letter: unicodedata.normalize("NFC", letter),
+}
+
+
+def fold(text: str) -> Folded:
+    """`text` with differences of setting undone; case, letters and digits are kept.
+
+    Runs of white space become one blank, none at the ends. Quotes, dashes, ellipses and ligatures get their ASCII
+    form, letters with combining marks their composed one (NFC). Soft hyphens, characters without width, backticks,
+    emphasis, escaping backslashes and marks that stand alone between blanks are dropped, wherever in the line they
+    stand, since a quotation may be wrapped otherwise than its source. Numbers of lists are kept.
+    """
+    out: list[str] = []
+    starts: list[int] = []
+    ends: list[int] = []
+    done = 0
+    after_blank = True
+    for match in _FOLDING.finditer(text):
+        start, end = match.span()
+        out.append(text[done:start])
+        starts.extend(range(done, start))
+        ends.extend(range(done + 1, start + 1))
+        after_blank = after_blank and done == start
+        piece = _FOLDED[match.lastgroup or ""](match[0])
+        if piece and not (after_blank and piece == " "):
+            out.append(piece)
+            starts.extend([start] * len(piece))
+            ends.extend([end] * len(piece))
+            after_blank = piece == " "
+        done = end
+    out.append(text[done:])
+    starts.extend(range(done, len(text)))
+    ends.extend(range(done + 1, len(text) + 1))
+    folded = "".join(out)
+    kept = len(folded.rstrip(" "))
+    return Folded(folded[:kept], tuple(starts[:kept]), tuple(ends[:kept]))
+
+
+def find_all(text: Folded | str, evidence: str) -> list[tuple[int, int]]:
+    """Every place of `evidence` in `text`, rising, both folded. Fold a text once where much is looked up in it.
+
+    Where some places are bounded by word borders, those alone count: "10 days" does not stand in "110 days".
+    Evidence without a letter, digit or sign to compare is found nowhere.
+    """
+    folded = fold(text) if isinstance(text, str) else text
+    wanted = fold(evidence).text
+    if not wanted:
+        return []
+    places = []
+    at = folded.text.find(wanted)
+    while at >= 0:
+        places.append(at)
+        at = folded.text.find(wanted, at + 1)
+    bounded = [i for i in places if _bounded(folded.text, i, i + len(wanted))]
+    return [(folded.starts[i], folded.ends[i + len(wanted) - 1]) for i in bounded or places]
+
+
+def _bounded(text: str, start: int, end: int) -> bool:
+    """Whether neither border of the range cuts a word in two."""
+    return not any(
+        0 < border < len(text) and text[border - 1].isalnum() and text[border].isalnum() for border in (start, end)
+    )
+
+
+def nearest(text: str, evidence: str) -> str:
+    """The passage of `text`, about as long as `evidence`, that shares most words with it; "" where none is shared.
+
+    Words count as often as they occur in both (a bag of words slid over the text, in linear time).
+    """
+    wanted = Counter(words(evidence))
+    length = wanted.total()
+    places = [(match.span(), word) for match in _WORD.finditer(text) for word in words(match[0])]
+    held: Counter[str] = Counter()
+    shared = best = last = 0
+    for i, (_, word) in enumerate(places):
+        held[word] += 1
+        shared += held[word] <= wanted[word]
+        if i >= length:
+            left = places[i - length][1]
+            shared -= held[left] <= wanted[left]
+            held[left] -= 1
+        if shared > best:
+            best, last = shared, i
+    if not best:
+        return ""
+    return text[places[max(0, last - length + 1)][0][0] : places[last][0][1]]

@@ -1,0 +1,271 @@
+"""The values that flow through DocMind, all frozen. No behaviour beyond arithmetic on spans, and no input or output.
+
+Positions are characters of `Document.text`, the cleaned text, half-open like Python slices. Everything that is
+graded is a span, so one answer key grades every chunker.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+ChunkKind = Literal["text", "table", "code"]
+StageRole = Literal["encode", "candidates", "fusion", "rerank"]
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Span:
+    """Characters `start` to `end` (half-open, never empty) of the document `doc_id`."""
+
+    doc_id: str
+    start: int
+    end: int
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.start < self.end:
+            raise ValueError(f"span {self.start}:{self.end} of {self.doc_id}: 0 <= start < end is required")
+
+    def __len__(self) -> int:
+        return self.end - self.start
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """A heading and what follows it, up to the next heading of any level: the sections of a document partition it.
+
+    `level` is 1 to 6, and 0 for text before the first heading. `path` holds the titles from the top down to this
+    section's own. `heading` covers the title without its marks; it is None at level 0.
+    """
+
+    id: str
+    level: int
+    title: str
+    path: tuple[str, ...]
+    span: Span
+    heading: Span | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """A page as it is searched. `id` is its path below the corpus folder, with forward slashes.
+
+    `pages` holds the offsets in `text` at which the pages of a paged format start; () for others.
+    """
+
+    id: str
+    title: str
+    text: str
+    url: str | None = None
+    sections: tuple[Section, ...] = ()
+    pages: tuple[int, ...] = ()
+    meta: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Chunk:
+    """A retrievable piece of a document. Make one with `Chunk.of`, which derives body and id.
+
+    `body` is the joined slices of `spans`. `prefix` is shown and embedded before it (breadcrumbs, repeated table
+    headers); `prefix_spans` tells where its words stand in the document, so that gold in a heading can be won.
+    `order` counts in the document, `fragment` in the section. `id` is a hash of document, order, spans and `text`.
+    """
+
+    id: str
+    doc_id: str
+    spans: tuple[Span, ...]
+    body: str
+    order: int
+    prefix: str = ""
+    prefix_spans: tuple[Span, ...] = ()
+    kind: ChunkKind = "text"
+    path: tuple[str, ...] = ()
+    section_id: str | None = None
+    parent_id: str | None = None
+    fragment: int = 0
+
+    @property
+    def text(self) -> str:
+        """What is embedded, searched and shown."""
+        return self.prefix + self.body
+
+    @property
+    def shown(self) -> tuple[Span, ...]:
+        """Every span a reader of the chunk sees."""
+        return self.spans + self.prefix_spans
+
+    @classmethod
+    def of(
+        cls,
+        document: Document,
+        spans: tuple[Span, ...],
+        order: int,
+        *,
+        prefix: str = "",
+        prefix_spans: tuple[Span, ...] = (),
+        kind: ChunkKind = "text",
+        path: tuple[str, ...] = (),
+        section_id: str | None = None,
+        parent_id: str | None = None,
+        fragment: int = 0,
+    ) -> Chunk:
+        """The chunk of `document` that covers `spans`."""
+        body = "".join(document.text[s.start : s.end] for s in spans)
+        key = "\x1f".join([document.id, str(order), *(f"{s.start}:{s.end}" for s in spans), prefix + body])
+        return cls(
+            id=hashlib.sha256(key.encode("utf-8", "surrogatepass")).hexdigest()[:20],
+            doc_id=document.id,
+            spans=spans,
+            body=body,
+            order=order,
+            prefix=prefix,
+            prefix_spans=prefix_spans,
+            kind=kind,
+            path=path,
+            section_id=section_id,
+            parent_id=parent_id,
+            fragment=fragment,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """One message of a conversation."""
+
+    role: Literal["user", "assistant"]
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Query:
+    """What is asked. `doc_ids` limits the search to those documents, before any top-k; None means all."""
+
+    text: str
+    history: tuple[Turn, ...] = ()
+    doc_ids: frozenset[str] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    """A chunk at a rank, which starts at 1. `context` holds promoted parents or neighbours, shown with the chunk."""
+
+    chunk: Chunk
+    score: float
+    rank: int
+    context: tuple[Chunk, ...] = ()
+
+    @property
+    def shown(self) -> tuple[Span, ...]:
+        """Every span a reader of the hit sees."""
+        return self.chunk.shown + tuple(span for c in self.context for span in c.shown)
+
+    @property
+    def text(self) -> str:
+        """Everything a reader of the hit sees."""
+        return "\n\n".join([self.chunk.text, *(c.text for c in self.context)])
+
+
+@dataclass(frozen=True, slots=True)
+class Stage:
+    """One step of a retrieval: what it passed on, best first, and how long it took.
+
+    `role` says what kind of step it was, which the attribution of misses reads; an `encode` step passes nothing on.
+    """
+
+    name: str
+    role: StageRole
+    candidates: tuple[Chunk, ...]
+    seconds: float
+
+
+@dataclass(frozen=True, slots=True)
+class Ranking:
+    """The answer of a retriever: hits by (-score, document, order) unless its last stage reorders, and the stages."""
+
+    hits: tuple[Hit, ...]
+    stages: tuple[Stage, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Gold:
+    """One piece of evidence: `spans` are alternatives, any one of which will do.
+
+    Where the data set knows no spans (BEIR), `doc_id` names a whole document instead. `grade` is its relevance.
+    """
+
+    spans: tuple[Span, ...] = ()
+    doc_id: str | None = None
+    grade: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """A line of the answer key. `gold` holds the pieces that are all needed; none means unanswerable.
+
+    `line` is its line in the answer key, from 1.
+    """
+
+    id: str
+    text: str
+    gold: tuple[Gold, ...] = ()
+    type: str | None = None
+    answer: str | None = None
+    history: tuple[Turn, ...] = ()
+    doc_ids: frozenset[str] | None = None
+    split: str | None = None
+    author: str | None = None
+    reviewed_by_human: bool = False
+    line: int = 0
+
+    @property
+    def query(self) -> Query:
+        """What a retriever is asked."""
+        return Query(self.text, self.history, self.doc_ids)
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What one strategy did with one question.
+
+    `ranks`: for each gold piece the rank, from 1, of the first hit that covers it, or None. `error` is the text of
+    the exception that the retriever raised; then there is no ranking, and the outcome is no score.
+    """
+
+    question_id: str
+    query: Query
+    ranking: Ranking | None
+    ranks: tuple[int | None, ...] = ()
+    error: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """Every outcome of one strategy, in the order of the answer key."""
+
+    strategy: str
+    outcomes: tuple[Outcome, ...]
+    fingerprint: Mapping[str, Any] = field(default_factory=dict)
+
+
+def merge(spans: Iterable[Span]) -> tuple[Span, ...]:
+    """The union of `spans`: sorted, overlapping and touching ones joined."""
+    merged: list[Span] = []
+    for span in sorted(spans):
+        last = merged[-1] if merged else None
+        if last and last.doc_id == span.doc_id and span.start <= last.end:
+            merged[-1] = Span(span.doc_id, last.start, max(last.end, span.end))
+        else:
+            merged.append(span)
+    return tuple(merged)
+
+
+def overlap(a: Iterable[Span], b: Iterable[Span]) -> int:
+    """How many characters stand in both unions."""
+    total = 0
+    right = merge(b)
+    for x in merge(a):
+        for y in right:
+            if x.doc_id == y.doc_id:
+                total += max(0, min(x.end, y.end) - max(x.start, y.start))
+    return total

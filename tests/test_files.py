@@ -1,0 +1,62 @@
+import errno
+import os
+import threading
+from pathlib import Path
+
+import pytest
+
+from docmind.errors import StorageError
+from docmind.files import write_atomic
+
+
+def test_writes_whole_files_into_new_folders_with_line_feeds_alone(tmp_path: Path) -> None:
+    path = tmp_path / "new" / "deep" / "a.json"
+    write_atomic(path, "1\n")
+    write_atomic(path, "é\n2\n")
+    assert path.read_bytes() == "é\n2\n".encode()
+    assert [p.name for p in path.parent.iterdir()] == ["a.json"]
+
+
+@pytest.mark.parametrize(
+    ("number", "remedy"),
+    [(errno.ENOSPC, "Free space"), (errno.EROFS, "Make .* writable"), (errno.EACCES, "Make .* writable")],
+)
+def test_a_failed_write_leaves_the_old_file_and_nothing_beside_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, number: int, remedy: str
+) -> None:
+    path = tmp_path / "a.json"
+    write_atomic(path, "old")
+
+    def fail(_: int) -> None:
+        raise OSError(number, os.strerror(number))
+
+    monkeypatch.setattr(os, "fsync", fail)
+    with pytest.raises(StorageError, match=f"a.json: cannot be written: .*{remedy}"):
+        write_atomic(path, "new")
+    assert path.read_text() == "old"
+    assert [p.name for p in tmp_path.iterdir()] == ["a.json"]
+
+
+def test_a_folder_that_is_a_file_is_an_error_that_names_it(tmp_path: Path) -> None:
+    (tmp_path / "out").write_text("")
+    with pytest.raises(StorageError, match=r"out/a\.json: cannot be written.*must be a folder"):
+        write_atomic(tmp_path / "out" / "a.json", "new")
+
+
+def test_a_reader_never_sees_a_part(tmp_path: Path) -> None:
+    path = tmp_path / "a.txt"
+    texts = {"x" * 200_000, "y" * 100_000}
+    write_atomic(path, max(texts))
+    done = threading.Event()
+
+    def write() -> None:
+        for _ in range(20):
+            for text in texts:
+                write_atomic(path, text)
+        done.set()
+
+    writer = threading.Thread(target=write)
+    writer.start()
+    while not done.is_set():
+        assert path.read_text() in texts
+    writer.join()
