@@ -1,0 +1,1 @@
+"""stub: FORMATS, load(root, exclude=()) -> tuple[Document, ...]"""

@@ -1,0 +1,159 @@
+"""An index on disk: built aside, checked, renamed into place, and never changed after.
+
+    <index folder>/
+      vectors.sqlite3               the vector cache (cache.py)
+      headers-3fd0c1…/              an index, named by the hash of model and chunks
+        chroma/  vectors.npy        store.py
+        token_*.npy                 tokens.py, where the model gives token vectors
+        manifest.json               checksums of the files above; written last
+      .building-…                   an index that is being made, or that a killed build left
+
+A changed chunk has another hash, so that an old index can never be taken for a new one.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import logging
+import shutil
+import tempfile
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+from docmind.errors import StorageError
+from docmind.index import store, tokens
+from docmind.index.store import VectorStore
+from docmind.index.tokens import TokenStore
+from docmind.protocols import Advance, Embedder
+from docmind.types import Chunk
+
+log = logging.getLogger(__name__)
+
+FORMAT = 1
+"""Counts the changes of what an index folder holds, so that a newer DocMind leaves an older one's folders alone."""
+
+MANIFEST = "manifest.json"
+BUILDING = ".building-"
+ABANDONED_AFTER = 3600.0
+"""Seconds without a change after which a half-built folder is taken for a killed build's. A build writes for seconds:
+its vectors are in the cache before it makes the folder."""
+
+ATTEMPTS = 3
+"""Chroma's graph is random; a rare one that fails its check is made again."""
+
+
+class Index:
+    """An opened index: `vectors`, and `tokens` where the model gives them. Positions are those of `chunks`."""
+
+    def __init__(self, folder: Path, chunks: Sequence[Chunk]) -> None:
+        self.folder = folder
+        self.vectors = VectorStore(folder, chunks)
+        self.tokens = TokenStore(folder) if (folder / tokens.FILES[0]).exists() else None
+
+    def close(self) -> None:
+        """Let go of the files."""
+        self.vectors.close()
+
+
+def open_or_build(
+    name: str, chunks: Sequence[Chunk], embedder: Embedder, index_dir: Path, advance: Advance | None = None
+) -> Index:
+    """The index of `chunks`, which rise by (document, order); built if it is not there or is damaged.
+
+    `advance` is told of chunks embedded, or found in the cache. Raises ModelError where a chunk is longer than the
+    model reads, StorageError where the folder cannot be written.
+    """
+    folder = index_dir / f"{name}-{_key(chunks, embedder)}"
+    try:
+        if _whole(folder):
+            if advance:
+                advance(len(chunks))
+            return Index(folder, chunks)
+        _build(folder, chunks, embedder, advance)
+        return Index(folder, chunks)
+    except OSError as error:
+        raise StorageError(
+            f"{folder}: the index cannot be written or read ({error}). It needs a folder that can be written and free "
+            f"disk space; name another with --index-dir."
+        ) from error
+
+
+def _key(chunks: Sequence[Chunk], embedder: Embedder) -> str:
+    digest = hashlib.sha256(f"{FORMAT}\x1f{embedder.id}".encode())
+    for chunk in chunks:
+        digest.update(chunk.id.encode())
+    return digest.hexdigest()[:16]
+
+
+def _build(folder: Path, chunks: Sequence[Chunk], embedder: Embedder, advance: Advance | None) -> None:
+    texts = [chunk.text for chunk in chunks]
+    if embedder.has_tokens:
+        vectors, token_vectors = embedder.embed_tokens(texts, advance=advance)
+    else:
+        vectors, token_vectors = embedder.embed(texts, advance=advance), None
+
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    _sweep(folder.parent)
+    for attempt in range(1, ATTEMPTS + 1):
+        aside = Path(tempfile.mkdtemp(prefix=BUILDING, dir=folder.parent))
+        try:
+            store.write(aside, chunks, vectors)
+            if token_vectors is not None:
+                tokens.write(aside, token_vectors, embedder.dim)
+            built = VectorStore(aside, chunks)
+            try:
+                built.check()
+            finally:
+                built.close()
+            (aside / MANIFEST).write_text(json.dumps({"files": _checksums(aside)}, indent=1), encoding="utf-8")
+            _put_in_place(aside, folder)
+            return
+        except StorageError as error:
+            log.warning("%s Attempt %d of %d.", error, attempt, ATTEMPTS)
+            if attempt == ATTEMPTS:
+                raise
+        finally:
+            shutil.rmtree(aside, ignore_errors=True)
+
+
+def _put_in_place(aside: Path, folder: Path) -> None:
+    try:
+        aside.rename(folder)
+    except OSError:
+        # Another build of the same chunks was first; what it made is as good.
+        if not _whole(folder):
+            raise
+
+
+def _whole(folder: Path) -> bool:
+    """Whether `folder` holds a finished index whose files are as they were written. A damaged one is removed."""
+    if not folder.exists():
+        return False
+    try:
+        expected = json.loads((folder / MANIFEST).read_text(encoding="utf-8"))["files"]
+        if expected == _checksums(folder):
+            return True
+        reason = "its files differ from its manifest"
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        reason = str(error)
+    log.warning("%s: the index is damaged (%s); it is built anew", folder, reason)
+    shutil.rmtree(folder)
+    return False
+
+
+def _checksums(folder: Path) -> dict[str, str]:
+    """SHA-256 by relative path. Chroma writes into its SQLite file whenever it opens it, so that one is left out."""
+    found = {}
+    for path in sorted(folder.rglob("*")):
+        if path.is_file() and path.name != MANIFEST and not path.name.startswith("chroma.sqlite3"):
+            with path.open("rb") as file:
+                found[path.relative_to(folder).as_posix()] = hashlib.file_digest(file, "sha256").hexdigest()
+    return found
+
+
+def _sweep(index_dir: Path) -> None:
+    for left in index_dir.glob(f"{BUILDING}*"):
+        if time.time() - left.stat().st_mtime > ABANDONED_AFTER:
+            shutil.rmtree(left, ignore_errors=True)

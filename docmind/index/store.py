@@ -1,0 +1,174 @@
+"""One Chroma collection and our own copy of its vectors. Chroma proposes candidates; the vectors decide.
+
+Chroma's graph is approximate, breaks ties as it likes, and re-normalises what it stores. So it is asked for more than is
+wanted, and what it proposes is scored from the vectors as they were embedded. See docs/DESIGN.md, "Exact vector search".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from docmind.errors import StorageError
+from docmind.protocols import FloatMatrix
+from docmind.types import Chunk
+
+if TYPE_CHECKING:
+    from chromadb.api.client import Client
+
+COLLECTION = "chunks"
+VECTORS = "vectors.npy"
+CHROMA = "chroma"
+SPARE = 10
+"""Candidates fetched beyond what is wanted, so that Chroma's rounding cannot push a true neighbour out."""
+
+
+def exact(vectors: FloatMatrix, query: NDArray[np.float32]) -> NDArray[np.float64]:
+    """Cosine of `query` (dim,) with each row of `vectors` (n, dim), in float64 rounded to 6 decimals.
+
+    The rounding lies above the noise of float32, so that equal texts tie on every machine.
+    """
+    cosines: NDArray[np.float64] = np.round(vectors.astype(np.float64) @ query.astype(np.float64), 6)
+    return cosines
+
+
+def nearest(scores: NDArray[np.float64], k: int) -> list[int]:
+    """The indices of the `k` highest scores, the lower index first where scores are equal."""
+    order: list[int] = np.argsort(-scores, kind="stable")[:k].tolist()
+    return order
+
+
+def copies(vectors: FloatMatrix) -> list[list[int]]:
+    """The positions of each distinct row, rising by the first of them.
+
+    Chroma gets each vector once: among hundreds of equal ones its graph falls apart, and it cannot reach the others.
+    """
+    groups: dict[bytes, list[int]] = {}
+    for position, row in enumerate(vectors):
+        groups.setdefault(row.tobytes(), []).append(position)
+    return list(groups.values())
+
+
+def write(folder: Path, chunks: Sequence[Chunk], vectors: FloatMatrix) -> None:
+    """Make the collection and the vector file in the empty `folder`."""
+    np.save(folder / VECTORS, vectors)
+    first = [group[0] for group in copies(vectors)]
+    client = _client(folder)
+    try:
+        collection = client.create_collection(
+            COLLECTION,
+            configuration={
+                "hnsw": {
+                    "space": "cosine",
+                    # The search looks at every node, and nodes have many links: exact, at a few milliseconds a query.
+                    "ef_search": max(len(first), 10),
+                    "ef_construction": 400,
+                    "max_neighbors": 64,
+                    # The graph is on disk once the last vector is added. Otherwise Chroma writes it again, with other
+                    # bytes, whenever it opens it, and an index that never changes could not be told from a damaged one.
+                    "sync_threshold": max(len(first), 1),
+                }
+            },
+            embedding_function=None,
+        )
+        step = client.get_max_batch_size()
+        for start in range(0, len(first), step):
+            some = first[start : start + step]
+            collection.add(
+                ids=[chunks[i].id for i in some],
+                embeddings=vectors[some],
+                documents=[chunks[i].text for i in some],
+                metadatas=[{"doc_id": chunks[i].doc_id, "order": chunks[i].order} for i in some],
+            )
+    finally:
+        client.close()
+
+
+class VectorStore:
+    """Exact nearest neighbours among `chunks`, from the files that `write` left in `folder`.
+
+    A chunk is named by its position; positions rise by (document, order), and so break ties.
+    """
+
+    def __init__(self, folder: Path, chunks: Sequence[Chunk]) -> None:
+        self.vectors: FloatMatrix = np.load(folder / VECTORS, mmap_mode="r")
+        self._folder = folder
+        self._documents = [chunk.doc_id for chunk in chunks]
+        self._position = {chunk.id: position for position, chunk in enumerate(chunks)}
+        self._copies = {chunks[group[0]].id: group for group in copies(self.vectors)}
+        self._client = _client(folder)
+        self._collection = self._client.get_collection(COLLECTION, embedding_function=None)
+
+    def search(
+        self, query: NDArray[np.float32], k: int, doc_ids: frozenset[str] | None = None
+    ) -> list[tuple[int, float]]:
+        """(position, cosine) of the `k` nearest chunks, by (-cosine, position).
+
+        `query` is float32 (dim,), L2-normalised. `doc_ids` limits the search before the top k is taken.
+        """
+        groups, within = self._copies, None
+        if doc_ids is not None:
+            allowed = {
+                name: [position for position in group if self._documents[position] in doc_ids]
+                for name, group in self._copies.items()
+            }
+            groups = {name: group for name, group in allowed.items() if group}
+            within = list(groups)
+        fetch = min(k + SPARE, len(groups))
+        while fetch:
+            found = self._candidates(query, fetch, within)
+            candidates = np.array(sorted(position for name in found for position in groups[name]))
+            scores = exact(self.vectors[candidates], query)
+            best = nearest(scores, k)
+            # Where the last candidate ties with the k-th, more of the same score may wait outside.
+            if fetch == len(groups) or scores.min() < scores[best[-1]]:
+                return [(int(candidates[i]), float(scores[i])) for i in best]
+            fetch = min(4 * fetch, len(groups))
+        return []
+
+    def similarity(self, chunks: Sequence[Chunk]) -> NDArray[np.float64]:
+        """(n, n) cosines of the chunks with each other, rounded to 6 decimals."""
+        rows = self.vectors[[self._position[chunk.id] for chunk in chunks]].astype(np.float64)
+        cosines: NDArray[np.float64] = np.round(rows @ rows.T, 6)
+        return cosines
+
+    def check(self) -> None:
+        """Raise StorageError where a vector cannot be reached, or where the search differs from an exact one.
+
+        The second is tried on sixteen or more of the vectors themselves, evenly spaced.
+        """
+        size = len(self._documents)
+        if size == 0:
+            return
+        self._candidates(self.vectors[0], len(self._copies), None)
+        for sample in range(0, size, max(1, size // 16)):
+            expected = nearest(exact(self.vectors, self.vectors[sample]), 10)
+            if [position for position, _ in self.search(self.vectors[sample], 10)] != expected:
+                raise StorageError(f"{self._folder}: the Chroma collection misses neighbours of its chunk {sample}.")
+
+    def close(self) -> None:
+        """Let go of Chroma's files."""
+        self._client.close()
+
+    def _candidates(self, query: NDArray[np.float32], n: int, within: list[str] | None) -> list[str]:
+        result = self._collection.query(query_embeddings=query.tolist(), n_results=n, ids=within, include=[])
+        found: list[str] = result["ids"][0]
+        if len(found) < n:
+            raise StorageError(
+                f"{self._folder}: the Chroma collection gave {len(found)} of {n} vectors, so it is not whole. "
+                f"Delete the folder and run the command again."
+            )
+        return found
+
+
+def _client(folder: Path) -> Client:
+    # The import takes most of a second, which BM25 alone need not wait for.
+    import chromadb
+    from chromadb.config import Settings
+
+    # Declared as an interface that lacks close().
+    return cast("Client", chromadb.PersistentClient(folder / CHROMA, settings=Settings(anonymized_telemetry=False)))

@@ -1,0 +1,130 @@
+"""From a folder of documents to ranked chunks: the one place that joins corpus, chunkers, indexes and modes.
+
+The application, the chat and the evaluations all retrieve through it, so that what is measured is what answers.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+from docmind import corpus
+from docmind.chunking import CHUNKERS
+from docmind.config import Settings, Strategy, strategy
+from docmind.index.build import Index, open_or_build
+from docmind.index.cache import CachedEmbedder, VectorCache
+from docmind.models import Models
+from docmind.protocols import Advance, Chunker, Progress, Retriever
+from docmind.retrieval import MODES
+from docmind.retrieval.parts import Parts
+from docmind.types import Chunk, Document, Query, Ranking
+
+log = logging.getLogger(__name__)
+
+CACHE = "vectors.sqlite3"
+
+
+@dataclass(frozen=True, slots=True)
+class Built:
+    """What it took to have an index: its size, and how many of its chunks were embedded rather than found."""
+
+    chunker: str
+    chunks: int
+    embedded: int
+
+
+@contextmanager
+def quiet(what: str, total: int) -> Iterator[Advance]:
+    """A Progress that shows nothing."""
+    yield lambda done: None
+
+
+class Engine:
+    """Retrieval over the corpus of `settings`. Nothing is read before it is needed, and everything only once.
+
+    With `shared`, the modes of a chunker share what they have in common; for evaluation, which asks all of them the
+    same questions.
+    """
+
+    def __init__(self, settings: Settings, models: Models, progress: Progress = quiet, *, shared: bool = False) -> None:
+        self._settings = settings
+        self._models = models
+        self.progress = progress
+        self._shared = shared
+        self._cache = VectorCache(settings.index_dir / CACHE)
+        self.embedder = CachedEmbedder(models.embedder, self._cache)
+        self._state: object = None
+        self._documents: tuple[Document, ...] | None = None
+        self._chunks: dict[str, tuple[Chunk, ...]] = {}
+        self._indexes: dict[str, Index] = {}
+        self._parts: dict[str, Parts] = {}
+        self.built: dict[str, Built] = {}
+
+    @property
+    def documents(self) -> tuple[Document, ...]:
+        """The corpus, by id. Raises CorpusError."""
+        if self._documents is None:
+            self._state = corpus.state(self._settings.corpus, self._settings.exclude)
+            self._documents = corpus.load(self._settings.corpus, self._settings.exclude)
+        return self._documents
+
+    def chunker(self, name: str) -> Chunker:
+        """The chunker of that name. Raises UsageError for an unknown one."""
+        return CHUNKERS[name](self.embedder)
+
+    def chunks(self, chunker: str) -> tuple[Chunk, ...]:
+        """The chunks of the corpus, by (document, order)."""
+        if chunker not in self._chunks:
+            split = self.chunker(chunker).split
+            made: list[Chunk] = []
+            with self.progress(f"{chunker}: chunking", len(self.documents)) as advance:
+                for document in self.documents:
+                    made.extend(split(document))
+                    advance(1)
+            self._chunks[chunker] = tuple(made)
+        return self._chunks[chunker]
+
+    def index(self, chunker: str) -> Index:
+        """The index of that chunker, built if it is not there."""
+        if chunker not in self._indexes:
+            chunks = self.chunks(chunker)
+            before = self.embedder.embedded
+            with self.progress(f"{chunker}: embedding", len(chunks)) as advance:
+                self._indexes[chunker] = open_or_build(
+                    chunker, chunks, self.embedder, self._settings.index_dir, advance
+                )
+            self.built[chunker] = Built(chunker, len(chunks), self.embedder.embedded - before)
+        return self._indexes[chunker]
+
+    def parts(self, chunker: str, *, shared: bool) -> Parts:
+        """What the modes of that chunker are made of, anew."""
+        chunks: Sequence[Chunk] = self.chunks(chunker)
+        return Parts(chunks, self.embedder, self._models.reranker, lambda: self.index(chunker), MODES, shared)
+
+    def retriever(self, wanted: Strategy) -> Retriever:
+        """The retriever of that strategy, its index built if need be. Raises UsageError for an unknown part."""
+        if wanted.chunker not in self._parts:
+            self._parts[wanted.chunker] = self.parts(wanted.chunker, shared=self._shared)
+        return self._parts[wanted.chunker].mode(wanted.mode)
+
+    def retrieve(self, name: str, question: str | Query, k: int) -> Ranking:
+        """The top `k` of the strategy called `name`. A corpus that has changed since is read and indexed again."""
+        self._follow()
+        query = Query(question) if isinstance(question, str) else question
+        return self.retriever(strategy(name)).retrieve(query, k)
+
+    def close(self) -> None:
+        """Let go of every file."""
+        for index in self._indexes.values():
+            index.close()
+        self._cache.close()
+        self._documents = None
+        self._chunks, self._indexes, self._parts, self.built = {}, {}, {}, {}
+
+    def _follow(self) -> None:
+        """Start over where the corpus is no longer as it was read, so that nothing stale is ever shown."""
+        if self._documents is not None and self._state != corpus.state(self._settings.corpus, self._settings.exclude):
+            log.warning("%s has changed; it is read and indexed again", self._settings.corpus)
+            self.close()

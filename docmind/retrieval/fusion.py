@@ -1,0 +1,44 @@
+"""Arithmetic over ranked lists: fusion and diversity. Pure functions; what the items are does not matter."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Hashable, Sequence
+from typing import TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+H = TypeVar("H", bound=Hashable)
+
+
+def rrf(lists: Sequence[Sequence[H]], k: int = 60) -> dict[H, float]:
+    """Reciprocal rank fusion: the sum of 1 / (k + rank) over the lists that hold an item, ranks from 1.
+
+    An item that is absent from a list gets no term from it. The sums are exact to the last bit, so that neither the
+    order of the lists nor that of the terms decides a tie. Cormack, Clarke and Büttcher, SIGIR 2009.
+    """
+    terms: dict[H, list[float]] = {}
+    for ranked in lists:
+        for rank, item in enumerate(ranked, start=1):
+            terms.setdefault(item, []).append(1 / (k + rank))
+    return {item: math.fsum(parts) for item, parts in terms.items()}
+
+
+def mmr(relevance: Sequence[float], similarity: NDArray[np.float64], lam: float, k: int) -> list[tuple[int, float]]:
+    """Maximal marginal relevance: (index, score) of `k` items, each the best of the rest when it was taken.
+
+    The score is lam * relevance - (1 - lam) * the highest similarity to an item taken before; the lower index wins a
+    tie. `relevance` (n,), `similarity` (n, n), `lam` from 0 to 1. Carbonell and Goldstein, SIGIR 1998.
+    """
+    chosen: list[tuple[int, float]] = []
+    rest = list(range(len(relevance)))
+    while rest and len(chosen) < k:
+        scores = {
+            i: lam * relevance[i] - (1 - lam) * max((float(similarity[i, j]) for j, _ in chosen), default=0.0)
+            for i in rest
+        }
+        best = max(rest, key=lambda i: (scores[i], -i))
+        chosen.append((best, scores[best]))
+        rest.remove(best)
+    return chosen

@@ -1,0 +1,36 @@
+"""Late interaction: a reranker that compares every token of the question with every token of a chunk."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from docmind.index.tokens import TokenStore
+from docmind.protocols import Embedder
+from docmind.types import Chunk
+
+
+class LateInteraction:
+    """The mean over the question's tokens of the highest cosine with any token of the chunk, -1 to 1.
+
+    ColBERT's MaxSim (Khattab and Zaharia, SIGIR 2020), here over an embedder that was not trained for it. The chunks'
+    token vectors were stored when they were embedded, so that a question costs one matrix product a chunk.
+    """
+
+    name = "late"
+
+    def __init__(self, embedder: Embedder, tokens: TokenStore, chunks: Sequence[Chunk]) -> None:
+        """`tokens` are those of `chunks`, in their order."""
+        self._embedder = embedder
+        self._tokens = tokens
+        self._position = {chunk.id: position for position, chunk in enumerate(chunks)}
+
+    def score(self, question: str, chunks: Sequence[Chunk]) -> NDArray[np.float64]:
+        """(n,), rounded to 6 decimals, so that equal chunks tie."""
+        _, tokens = self._embedder.embed_query(question)
+        if not len(tokens):
+            return np.zeros(len(chunks))
+        sums = [self._tokens.max_sim(tokens, self._position[chunk.id]).mean(dtype=np.float64) for chunk in chunks]
+        return np.round(np.array(sums), 6)

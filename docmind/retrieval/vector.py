@@ -1,0 +1,29 @@
+"""Vector search: the chunks whose vectors are nearest to the question's."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from docmind.index.store import VectorStore
+from docmind.protocols import Embedder
+from docmind.retrieval.ranking import Clock, ranked, stage
+from docmind.types import Chunk, Query, Ranking
+
+
+@dataclass(frozen=True, slots=True)
+class Vector:
+    """Scores are cosines, exact over the whole index."""
+
+    store: VectorStore
+    chunks: Sequence[Chunk]
+    embedder: Embedder
+
+    def retrieve(self, query: Query, k: int) -> Ranking:
+        """The `k` nearest chunks."""
+        clock = Clock()
+        vector, _ = self.embedder.embed_query(query.text)
+        encode = stage("encode", "encode", (), clock.lap())
+        found = self.store.search(vector, k, query.doc_ids)
+        hits = ranked(((self.chunks[position], score) for position, score in found), k)
+        return Ranking(hits, (encode, stage("vector", "candidates", hits, clock.lap())))

@@ -1,0 +1,166 @@
+"""An index is whole or not there, and never that of other chunks."""
+
+import json
+import logging
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import numpy as np
+import pytest
+
+from docmind.errors import StorageError
+from docmind.index import build
+from docmind.index.build import open_or_build
+from docmind.index.cache import CachedEmbedder, VectorCache
+
+TEXTS = ["annual leave", "sick pay", "travel by train", "annual leave"]
+
+
+@pytest.fixture
+def cached(tmp_path, embedder):
+    return CachedEmbedder(embedder, VectorCache(tmp_path / "vectors.sqlite3"))
+
+
+@pytest.fixture
+def make(tmp_path, cached, chunks_of):
+    opened = []
+
+    def open_index(texts=TEXTS, embedder=cached):
+        opened.append(open_or_build("chunker", chunks_of(texts), embedder, tmp_path / "indexes"))
+        return opened[-1]
+
+    yield open_index
+    for index in opened:
+        index.close()
+
+
+def test_an_index_is_built_once_and_found_again(make, cached):
+    first = make()
+    made = (first.folder / build.MANIFEST).stat().st_mtime_ns
+    assert cached.embedded == 3
+    assert make().folder == first.folder
+    assert (first.folder / build.MANIFEST).stat().st_mtime_ns == made
+    assert cached.embedded == 3
+
+
+def test_vectors_and_tokens_are_those_of_the_embedder(make, embedder):
+    index = make()
+    vectors, tokens = embedder.embed_tokens(TEXTS)
+    assert np.array_equal(index.vectors.vectors, vectors)
+    question = embedder.embed_query("how many days of annual leave?")[1]
+    for position, expected in enumerate(tokens):
+        restored = expected.codes.astype(np.float32) * expected.scales[:, None]
+        assert index.tokens.max_sim(question, position) == pytest.approx((question @ restored.T).max(axis=1), abs=1e-6)
+
+
+def test_other_chunks_have_another_index_and_only_they_are_embedded(make, cached):
+    first = make()
+    second = make([*TEXTS[:3], "annual leave, amended"])
+    assert second.folder != first.folder
+    assert cached.embedded == 4
+
+
+def test_another_model_has_another_index(make, cached):
+    class Renamed(CachedEmbedder):
+        id = "renamed"
+
+    assert make().folder != make(embedder=Renamed(cached, cached._cache)).folder
+
+
+@pytest.mark.parametrize(
+    ("file", "damage"),
+    [
+        (build.MANIFEST, lambda path: path.unlink()),
+        (build.MANIFEST, lambda path: path.write_text("{")),
+        (build.MANIFEST, lambda path: path.write_text("[]")),
+        ("vectors.npy", lambda path: path.write_bytes(path.read_bytes()[:-4])),
+        ("token_codes.npy", lambda path: path.unlink()),
+        ("data_level0.bin", lambda path: path.write_bytes(b"\xff" * path.stat().st_size)),
+    ],
+)
+def test_a_damaged_index_is_told_and_built_anew(make, cached, caplog, file, damage):
+    index = make()
+    index.close()
+    damage(next(index.folder.rglob(file)))
+    with caplog.at_level(logging.WARNING):
+        again = make()
+    assert "damaged" in caplog.text
+    assert str(again.folder) in caplog.text
+    assert again.vectors.search(cached.embed(["sick pay"])[0], 1) == [(1, 1.0)]
+    assert cached.embedded == 3
+
+
+def test_a_half_built_folder_is_never_used_and_is_swept_when_it_is_old(make, tmp_path):
+    old, young = tmp_path / "indexes" / ".building-old", tmp_path / "indexes" / ".building-young"
+    for folder in (old, young):
+        folder.mkdir(parents=True)
+    then = time.time() - build.ABANDONED_AFTER - 1
+    os.utime(old, (then, then))
+    make()
+    assert not old.exists()
+    assert young.exists()
+
+
+def test_a_build_that_always_fails_its_check_leaves_nothing(make, tmp_path, monkeypatch):
+    def refuse(self):
+        raise StorageError("not whole.")
+
+    monkeypatch.setattr(build.VectorStore, "check", refuse)
+    with pytest.raises(StorageError, match="not whole"):
+        make()
+    assert list((tmp_path / "indexes").iterdir()) == []
+
+
+def test_a_folder_in_the_way_is_an_error_with_a_remedy(tmp_path, cached, chunks_of):
+    (tmp_path / "indexes").write_text("in the way")
+    with pytest.raises(StorageError, match="--index-dir"):
+        open_or_build("chunker", chunks_of(TEXTS), cached, tmp_path / "indexes")
+
+
+BUILD = """
+import sys
+from pathlib import Path
+from docmind.index.build import open_or_build
+from docmind.index.cache import CachedEmbedder, VectorCache
+from docmind.models import load
+from docmind.types import Chunk, Document, Span
+chunks = []
+for i in range(150):
+    document = Document(f"{i:04}.md", "", f"page {i} about subject {i * i}")
+    chunks.append(Chunk.of(document, (Span(document.id, 0, len(document.text)),), 0))
+folder = Path(sys.argv[1])
+cached = CachedEmbedder(load("default").embedder, VectorCache(folder / "vectors.sqlite3"))
+index = open_or_build("chunker", chunks, cached, folder, advance=lambda done: print("advance", flush=True))
+print(index.folder.name, len(index.vectors.search(cached.embed(["page 7"])[0], 150)))
+"""
+
+
+def test_two_builds_at_once_do_not_harm_each_other(tmp_path):
+    command = [sys.executable, "-c", BUILD, str(tmp_path)]
+    running = [subprocess.Popen(command, stdout=subprocess.PIPE, text=True) for _ in range(2)]
+    lines = [process.communicate()[0].splitlines()[-1] for process in running]
+    assert [process.returncode for process in running] == [0, 0]
+    assert lines[0] == lines[1]
+    assert lines[0].endswith(" 150")
+    assert not list(tmp_path.glob(".building-*"))
+
+
+def test_a_build_killed_at_any_moment_leaves_what_the_next_one_needs(tmp_path):
+    command = [sys.executable, "-c", BUILD, str(tmp_path)]
+    for lines_before_the_kill in (1, 2, 3):
+        process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+        for _ in range(lines_before_the_kill):
+            process.stdout.readline()
+        process.send_signal(signal.SIGKILL)
+        process.communicate()
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert done.stdout.splitlines()[-1].endswith(" 150")
+
+
+def test_the_manifest_is_readable(make):
+    files = json.loads((make().folder / build.MANIFEST).read_text())["files"]
+    assert {"vectors.npy", "token_codes.npy"} < set(files)
+    assert all(len(digest) == 64 for digest in files.values())

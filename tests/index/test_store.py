@@ -1,0 +1,109 @@
+"""Vector search equals exact search, also among copies, and ties are broken by document and order."""
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from docmind.errors import StorageError
+from docmind.index import store
+from docmind.index.store import VectorStore, exact, nearest
+
+
+@pytest.fixture
+def opened(tmp_path_factory, chunks_of):
+    """Builds and opens a store of vectors; closes it in the end."""
+    made = []
+
+    def open_store(vectors):
+        chunks = chunks_of([f"text {i}" for i in range(len(vectors))])
+        folder = tmp_path_factory.mktemp("store")
+        store.write(folder, chunks, vectors)
+        made.append(VectorStore(folder, chunks))
+        return made[-1]
+
+    yield open_store
+    for each in made:
+        each.close()
+
+
+@pytest.mark.parametrize("copies", [33, 50, 300, 2000])
+def test_the_nearest_is_found_among_copies_of_a_footer(opened, unit_rows, copies):
+    """Approximate search alone lost it in every build with 300 copies."""
+    gold = copies // 2
+    rows = [[1, 0.1]] * copies
+    rows.insert(gold, [1, 0])
+    found = opened(unit_rows(rows)).search(unit_rows([[1, 0]])[0], 5)
+    # cosine of [1, 0] and [1, 0.1] = 1 / sqrt(1.01) = 0.995037
+    assert found == [(gold, 1.0), (0, 0.995037), (1, 0.995037), (2, 0.995037), (3, 0.995037)]
+
+
+@pytest.mark.parametrize("footers", [0, 500])
+def test_top_ten_equals_numpy_whatever_the_build(opened, footers):
+    generator = np.random.default_rng(7)
+    vectors = generator.normal(size=(700, 384)).astype(np.float32)
+    vectors[100 : 100 + footers] = vectors[0]
+    vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
+    searched = opened(vectors)
+    searched.check()
+    queries = [*generator.normal(size=(40, 384)).astype(np.float32), vectors[0], vectors[650]]
+    for query in queries:
+        unit = query / np.linalg.norm(query)
+        scores = np.round(vectors.astype(np.float64) @ unit.astype(np.float64), 6)
+        expected = sorted(range(700), key=lambda i: (-scores[i], i))[:10]
+        assert searched.search(unit, 10) == [(i, scores[i]) for i in expected]
+        some = {i for i in expected if i % 3} | {690, 691}
+        allowed = frozenset(f"{i:04}.md" for i in some)
+        filtered = sorted(some, key=lambda i: (-scores[i], i))[:10]
+        assert searched.search(unit, 10, allowed) == [(i, scores[i]) for i in filtered]
+
+
+def test_a_filter_is_applied_before_the_top_k(opened, unit_rows):
+    searched = opened(unit_rows([[1, i / 10] for i in range(30)]))
+    query = unit_rows([[1, 0]])[0]
+    found = searched.search(query, 3, frozenset({"0028.md", "0005.md", "0029.md", "nowhere.md"}))
+    assert [position for position, _ in found] == [5, 28, 29]
+    assert searched.search(query, 3, frozenset()) == []
+    assert searched.search(query, 3, frozenset({"nowhere.md"})) == []
+
+
+def test_more_is_asked_for_than_there_is(opened, unit_rows):
+    searched = opened(unit_rows([[1, 0], [0, 1]]))
+    assert [position for position, _ in searched.search(unit_rows([[0, 1]])[0], 10)] == [1, 0]
+
+
+def test_an_empty_index_finds_nothing(opened):
+    searched = opened(np.empty((0, 384), np.float32))
+    searched.check()
+    assert searched.search(np.ones(384, np.float32), 10) == []
+
+
+def test_a_batch_above_the_limit_of_one_call_is_stored_whole(opened):
+    vectors = np.random.default_rng(1).normal(size=(5_462, 8)).astype(np.float32)
+    vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
+    opened(vectors).check()
+
+
+def test_a_collection_that_lacks_vectors_fails_its_check(tmp_path, chunks_of, unit_rows):
+    chunks = chunks_of(["a", "b", "c", "d"])
+    vectors = unit_rows([[1, i] for i in range(4)])
+    store.write(tmp_path, chunks[:3], vectors[:3])
+    np.save(tmp_path / store.VECTORS, vectors)
+    short = VectorStore(tmp_path, chunks)
+    try:
+        with pytest.raises(StorageError, match="3 of 4"):
+            short.check()
+    finally:
+        short.close()
+
+
+@settings(max_examples=50, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(st.lists(st.sampled_from([0.1, 0.2, 0.3]), max_size=30), st.integers(1, 10))
+def test_nearest_breaks_ties_by_position(scores, k):
+    expected = sorted(range(len(scores)), key=lambda i: (-scores[i], i))[:k]
+    assert nearest(np.array(scores), k) == expected
+
+
+def test_exact_rounds_away_the_noise_of_float32():
+    vector = np.array([0.6, 0.8], np.float32)
+    assert exact(np.stack([vector, np.nextafter(vector, 1)]), vector).tolist() == [1.0, 1.0]
