@@ -1,0 +1,272 @@
+"""The `docmind` command. It joins the parts and shows what they do; nothing is computed here.
+
+Exit codes: 0 done; 2 a wrong option, bad input, a damaged or missing file, a model out of reach, a full disk;
+3 nothing to score, or a question that ended in an error; 130 interrupted.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import platform
+import sys
+import traceback
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from functools import lru_cache
+from pathlib import Path
+from typing import Annotated, Any
+
+import click
+import typer
+from rich.console import Console
+from rich.logging import RichHandler
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+from rich.table import Table as RichTable
+
+from docmind.chunking import CHUNKERS
+from docmind.config import DEPTH, MATRIX, Profile, Settings, Strategy, strategy
+from docmind.errors import DocMindError, IncompleteError, UsageError
+from docmind.evaluation.attribution import ceiling, lost_at
+from docmind.evaluation.baseline import baseline
+from docmind.evaluation.dataset import AnswerKey, load_questions
+from docmind.evaluation.instrument import instrument
+from docmind.evaluation.latency import latency, sample
+from docmind.evaluation.layout import dumps
+from docmind.evaluation.reports import REPORTS
+from docmind.evaluation.reports.tables import Table, matrix
+from docmind.evaluation.results import Graded, results
+from docmind.evaluation.run import run
+from docmind.evaluation.score import score
+from docmind.files import write_atomic
+from docmind.models import load as load_models
+from docmind.protocols import Advance
+from docmind.retrieval import MODES
+from docmind.retrieval.engine import Engine
+from docmind.retrieval.fingerprint import treatment
+
+DEFAULTS = Settings()
+
+LATENCY_SAMPLE = 20
+"""Questions of which the time is taken, a strategy; the first is asked once beforehand, to warm up."""
+
+out = Console()
+err = Console(stderr=True)
+
+app = typer.Typer(
+    help="DocMind measures retrieval for RAG and keeps it from getting worse.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+)
+
+CorpusOption = Annotated[Path, typer.Option(help="Folder of documents.")]
+IndexOption = Annotated[
+    Path, typer.Option(help="Folder of indexes and the vector cache; it can be deleted at any time.")
+]
+ProfileOption = Annotated[
+    Profile, typer.Option(help="The models: default needs no download, hub fetches its own once.")
+]
+ExcludeOption = Annotated[
+    list[str] | None, typer.Option(help="Leave out pages whose path matches, such as 'drafts/*'.")
+]
+QuietOption = Annotated[bool, typer.Option("--quiet", help="Show no progress and no table; warnings and errors stay.")]
+
+
+@app.callback()
+def _root() -> None:
+    """DocMind measures retrieval for RAG and keeps it from getting worse."""
+
+
+@app.command("index")
+def index(
+    chunkers: Annotated[list[str] | None, typer.Argument(help="Chunkers to index with; all of them if none.")] = None,
+    corpus: CorpusOption = DEFAULTS.corpus,
+    index_dir: IndexOption = DEFAULTS.index_dir,
+    profile: ProfileOption = DEFAULTS.profile,
+    exclude: ExcludeOption = None,
+    quiet: QuietOption = False,
+) -> None:
+    """Build the index of each chunker, embedding only what the cache does not hold."""
+    names = list(dict.fromkeys(chunkers or CHUNKERS))
+    for name in names:
+        CHUNKERS[name]  # refuses an unknown one before any work
+    settings = Settings(corpus=corpus, index_dir=index_dir, profile=profile, exclude=tuple(exclude or ()))
+    with _engine(settings, quiet) as engine:
+        for name in names:
+            engine.index(name)
+            if not quiet:
+                _say_built(engine, name)
+
+
+@app.command("eval")
+def evaluate(
+    corpus: CorpusOption = DEFAULTS.corpus,
+    questions: Annotated[Path, typer.Option(help="The answer key, a JSON Lines file.")] = DEFAULTS.questions,
+    out_dir: Annotated[Path, typer.Option("--out", help="Folder for the results.")] = DEFAULTS.out,
+    index_dir: IndexOption = DEFAULTS.index_dir,
+    profile: ProfileOption = DEFAULTS.profile,
+    exclude: ExcludeOption = None,
+    strategies: Annotated[str | None, typer.Option(help="Comma-separated; the matrix of ten if not given.")] = None,
+    types: Annotated[list[str] | None, typer.Option("--type", help="Only questions of this type; repeatable.")] = None,
+    ids: Annotated[list[str] | None, typer.Option("--id", help="Only this question; repeatable.")] = None,
+    save_baseline: Annotated[bool, typer.Option("--save-baseline", help="Also write baseline.json.")] = False,
+    quiet: QuietOption = False,
+) -> None:
+    """Score the strategies against the answer key and write the results."""
+    chosen = _strategies(strategies)
+    if save_baseline and (types or ids or not set(MATRIX) <= set(chosen)):
+        raise UsageError(
+            "--save-baseline needs the whole matrix and every question: leave out --strategies, --type, --id."
+        )
+    settings = Settings(corpus, questions, out_dir, index_dir, profile, tuple(exclude or ()))
+    with _engine(settings, quiet) as engine:
+        key = load_questions(questions, engine.documents, types=types or (), ids=ids or ())
+        graded = _grade(engine, chosen, key, quiet)
+        timings = _time(engine, chosen, key, quiet)
+        found = results(
+            graded,
+            key.questions,
+            instrument=instrument(key, engine.documents),
+            treatment=treatment(engine, chosen, load_models(profile).fingerprint()),
+        )
+    _write(found, timings, key, out_dir, save_baseline)
+    if not quiet:
+        _show(matrix(found, timings))
+        out.print(
+            f"{found['counts']['answerable']} answerable questions. Written to {out_dir}/latest.json and latest.md."
+        )
+    if errors := found["counts"]["errors"]:
+        raise IncompleteError(
+            f"the run is incomplete: {errors} questions ended in an error, and their strategies have no metrics. "
+            f"{out_dir}/latest.md names them."
+        )
+
+
+def _strategies(named: str | None) -> tuple[Strategy, ...]:
+    """Every part of the name is checked before any work."""
+    if named is None:
+        return MATRIX
+    chosen = tuple(dict.fromkeys(strategy(name.strip()) for name in named.split(",") if name.strip()))
+    if not chosen:
+        raise UsageError(f"--strategies {named!r} names none. Give at least one, such as headers+rerank.")
+    for wanted in chosen:
+        CHUNKERS[wanted.chunker], MODES[wanted.mode]
+    return chosen
+
+
+def _grade(engine: Engine, chosen: Sequence[Strategy], key: AnswerKey, quiet: bool) -> list[Graded]:
+    count = lru_cache(maxsize=None)(engine.embedder.tokenizer.count)
+    graded = []
+    for wanted in chosen:
+        retriever = engine.retriever(wanted)
+        if not quiet and wanted.chunker in engine.built:
+            _say_built(engine, wanted.chunker)
+        with engine.progress(f"{wanted.name}: asking", len(key.questions)) as advance:
+            asked = run(wanted.name, retriever, key.questions, advance=advance)
+        chunks = engine.chunks(wanted.chunker)
+        lost = {
+            outcome.question_id: lost_at(outcome, question, chunks)
+            for outcome, question in zip(asked.outcomes, key.questions, strict=True)
+        }
+        graded.append(Graded(asked, score(asked, key.questions, count), ceiling(chunks, key.questions), lost))
+    return graded
+
+
+def _time(engine: Engine, chosen: Sequence[Strategy], key: AnswerKey, quiet: bool) -> dict[str, Any]:
+    queries = [question.query for question in sample(key.questions, LATENCY_SAMPLE)]
+    timings = {}
+    with engine.progress("taking the time", len(chosen)) as advance:
+        for wanted in chosen:
+            retriever = engine.parts(wanted.chunker, shared=False).mode(wanted.mode)
+            retriever.retrieve(queries[0], DEPTH)
+            engine.embedder.forget_queries()
+            timings[wanted.name] = latency(retriever, queries, DEPTH)
+            advance(1)
+    return timings
+
+
+def _write(found: dict[str, Any], timings: dict[str, Any], key: AnswerKey, folder: Path, save_baseline: bool) -> None:
+    machine = {
+        "system": platform.system(),
+        "processor": platform.machine(),
+        "cpus": os.cpu_count(),
+        "python": platform.python_version(),
+    }
+    files = {
+        "latest.json": dumps(found),
+        "timings.json": dumps({"schema": "docmind.timings/1", "machine": machine, "milliseconds": timings}),
+        **{f"latest.{ending}": report(found, timings, key.questions) for ending, report in REPORTS.items()},
+    }
+    if save_baseline:
+        files["baseline.json"] = dumps(baseline(found))
+    for name, text in files.items():
+        write_atomic(folder / name, text)
+
+
+def _say_built(engine: Engine, chunker: str) -> None:
+    if built := engine.built.pop(chunker, None):
+        rest = built.chunks - built.embedded
+        err.print(f"{chunker}: {built.chunks} chunks, {built.embedded} embedded, {rest} from the cache")
+
+
+def _show(table: Table) -> None:
+    shown = RichTable(*table.header)
+    for column in shown.columns[1:]:
+        column.justify = "right"
+    for row in table.rows:
+        shown.add_row(*row)
+    out.print(shown)
+
+
+@contextmanager
+def _engine(settings: Settings, quiet: bool) -> Iterator[Engine]:
+    engine = Engine(settings, load_models(settings.profile), _no_progress if quiet else _progress, shared=True)
+    try:
+        yield engine
+    finally:
+        engine.close()
+
+
+@contextmanager
+def _progress(what: str, total: int) -> Iterator[Advance]:
+    name, numbers = TextColumn("{task.description:<24}"), MofNCompleteColumn()
+    columns = (name, BarColumn(), numbers, TimeElapsedColumn(), TimeRemainingColumn())
+    with Progress(*columns, console=err, transient=True) as shown:
+        task = shown.add_task(what, total=total)
+        yield lambda done: shown.advance(task, done)
+
+
+@contextmanager
+def _no_progress(what: str, total: int) -> Iterator[Advance]:
+    yield lambda done: None
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run the command with `argv`, by default the process's own, and return its exit code."""
+    logging.basicConfig(
+        level=logging.WARNING,
+        format="%(message)s",
+        handlers=[RichHandler(console=err, show_time=False, show_path=False)],
+    )
+    try:
+        app(args=argv, prog_name="docmind", standalone_mode=False)
+    except DocMindError as error:
+        err.print(f"error: {error}", style="red", markup=False, highlight=False)
+        return error.exit_code
+    except click.ClickException as error:
+        error.show()
+        return error.exit_code
+    except (KeyboardInterrupt, click.Abort):
+        err.print("interrupted; what was embedded is kept, and the next run goes on from there")
+        return 130
+    except Exception:
+        # Python would end with 1, which means that a gate failed.
+        traceback.print_exc()
+        err.print("This is a fault of DocMind, not of your input; please report it with the lines above.")
+        return 2
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

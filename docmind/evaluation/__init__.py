@@ -1,0 +1,1 @@
+"""Grades retrieval against an answer key. It is handed retrievers as objects and knows none of them."""

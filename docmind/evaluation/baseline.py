@@ -1,0 +1,53 @@
+"""The committed reference that later runs are compared with: ranks and chunk ids, no text. It compares nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from docmind.errors import IncompleteError, StorageError
+from docmind.evaluation.layout import checksum
+from docmind.evaluation.results import read_object
+
+SCHEMA = "docmind.baseline/1"
+DISPLACING = 3
+"""How many chunk ids are kept a question: those that stand where a lost one might have stood."""
+
+_REMEDY = "Restore the committed file, or make it anew: docmind eval --save-baseline."
+
+
+def baseline(results: Mapping[str, Any]) -> dict[str, Any]:
+    """The reference for `results`: as they are, but a question has only its `ranks` and its first three `chunks`, and
+    `checksum` is that of all the rest. Raises IncompleteError where a question of `results` ended in an error."""
+    if errors := results["counts"]["errors"]:
+        raise IncompleteError(
+            f"no baseline was saved: {errors} questions ended in an error, so there is nothing to hold later runs "
+            "against. Mend what the errors name and run again."
+        )
+    reference = {
+        **results,
+        "schema": SCHEMA,
+        "strategies": {name: _strategy(strategy) for name, strategy in results["strategies"].items()},
+    }
+    return {**reference, "checksum": checksum(reference)}
+
+
+def _strategy(strategy: Mapping[str, Any]) -> dict[str, Any]:
+    questions = {
+        question_id: {"ranks": found["ranks"], "chunks": [hit["chunk"] for hit in found["hits"][:DISPLACING]]}
+        for question_id, found in strategy["questions"].items()
+    }
+    return {**strategy, "questions": questions}
+
+
+def read_baseline(path: Path) -> dict[str, Any]:
+    """What `baseline` gave, from its file. Raises IncompleteError where there is none yet, StorageError where it is cut
+    off, edited or something else."""
+    if not path.exists():
+        raise IncompleteError(f"{path}: there is no baseline yet. Make one: docmind eval --save-baseline.")
+    found = read_object(path, SCHEMA, _REMEDY)
+    rest = {key: value for key, value in found.items() if key != "checksum"}
+    if found.get("checksum") != checksum(rest):
+        raise StorageError(f"{path}: was changed after it was written: its checksum is of other contents. {_REMEDY}")
+    return found

@@ -1,0 +1,84 @@
+"""Finds quoted evidence in the pages, once, so that scoring compares no text. It reads no file."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable, Mapping
+from textwrap import dedent
+
+from docmind import markup
+from docmind.errors import AnswerKeyError
+from docmind.text import Folded, find_all, fold, nearest
+from docmind.types import Document, Span, merge
+
+
+class Pages:
+    """The documents as evidence is looked up in them. Each is folded at most once."""
+
+    def __init__(self, documents: Iterable[Document]) -> None:
+        self._documents: Mapping[str, Document] = {document.id: document for document in documents}
+        self._folded: dict[str, Folded] = {}
+
+    def check(self, source: str) -> None:
+        """Raises AnswerKeyError, which names the nearest page, where there is no page `source`."""
+        if source not in self._documents:
+            raise AnswerKeyError(
+                f"unknown source {source!r}: a page's path below the corpus folder was expected."
+                f"{did_you_mean(source, self._documents)}"
+            )
+
+    def find(self, source: str, evidence: str, section: str | None = None) -> tuple[Span, ...]:
+        """Every place of `evidence` in the page `source`, rising, or in its sections below a heading `section`.
+
+        The evidence is cleaned as the page was; white space, Markdown marks and typography may differ. Raises
+        AnswerKeyError where the page, the section or the evidence is not there, with what comes nearest.
+        """
+        self.check(source)
+        document = self._documents[source]
+        if source not in self._folded:
+            self._folded[source] = fold(document.text)
+        quoted = markup.clean(dedent(evidence)).text  # four blanks before it would make code of a list item
+        places = tuple(Span(source, start, end) for start, end in find_all(self._folded[source], quoted))
+        if not places:
+            near = nearest(document.text, quoted)
+            hint = f" The nearest text there is {near!r}." if near else ""
+            raise AnswerKeyError(f"evidence {evidence!r} is not in {source}.{hint} Quote the page as it stands.")
+        return places if section is None else _within(document, section, places, evidence)
+
+
+def did_you_mean(name: str, known: Iterable[str]) -> str:
+    """A sentence that names the nearest of `known`, led by a blank; "" where nothing is near."""
+    near = difflib.get_close_matches(name, known, n=1)
+    return f" Did you mean {near[0]!r}?" if near else ""
+
+
+def _within(document: Document, section: str, places: tuple[Span, ...], evidence: str) -> tuple[Span, ...]:
+    wanted = _title(section)
+    titles = [title for part in document.sections for title in part.path]
+    regions = merge(part.span for part in document.sections if wanted in map(_title, part.path))
+    if not regions:
+        raise AnswerKeyError(
+            f"{document.id} has no section {section!r}: the title of a heading above the evidence was expected."
+            f"{did_you_mean(section, titles)}"
+        )
+    inside = tuple(p for p in places if any(r.start <= p.start and p.end <= r.end for r in regions))
+    if not inside:
+        raise AnswerKeyError(
+            f"evidence {evidence!r} is in {document.id}, but not in its section {section!r}. "
+            f"It stands in {_headings(document, places)}: name one of them."
+        )
+    return inside
+
+
+def _title(title: str) -> str:
+    return fold(title).text.casefold()
+
+
+def _headings(document: Document, places: tuple[Span, ...]) -> str:
+    """The headings right above the places."""
+    above = [
+        repr(part.title)
+        for part in document.sections
+        if any(part.span.start <= place.start < part.span.end for place in places)
+    ]
+    return " and ".join(above)

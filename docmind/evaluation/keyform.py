@@ -1,0 +1,81 @@
+"""The forms that a line of the answer key can have. Shapes alone: whether evidence is in its page is not known here."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
+
+
+def _not_blank(text: str) -> str:
+    if not text.strip():
+        raise ValueError("text that is not blank")
+    return text
+
+
+Text = Annotated[str, AfterValidator(_not_blank)]
+
+
+class Form(BaseModel):
+    """Strict: no key but the known ones, no value taken for one of another type."""
+
+    model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
+
+
+class Place(Form):
+    """Where a piece of evidence stands: in `source`, and, word for word, in the pages `also_in`, which answer too."""
+
+    source: Text
+    evidence: Text
+    section: Text | None = None
+    also_in: list[Text] = []
+
+
+class AnyOf(Form):
+    """Alternatives, any one of which will do."""
+
+    any: Annotated[list[Place], Field(min_length=1)]
+
+
+class Message(Form):
+    """A turn of the conversation before the question."""
+
+    role: Literal["user", "assistant"]
+    text: Text
+
+
+class Line(Form):
+    """What both forms of a line share."""
+
+    id: Text
+    question: Text
+    type: Text | None = None
+    answer: Text | None = None
+    split: Literal["dev", "test"] | None = None
+    author: Text | None = None
+    reviewed_by_human: bool = False
+    history: list[Message] = []
+    doc_ids: Annotated[list[Text], Field(min_length=1)] | None = None
+
+
+class Full(Line):
+    """Pieces of evidence that are all needed, each to be read as Place or AnyOf; none means unanswerable."""
+
+    gold: list[dict[str, Any]] | None
+
+
+class Short(Line):
+    """One piece. `source` and `evidence` are both null for an unanswerable question."""
+
+    source: Text | None
+    evidence: Text | None
+    section: Text | None = None
+    also_in: list[Text] = []
+
+    @model_validator(mode="after")
+    def _both_or_none(self) -> Short:
+        if (self.source is None) != (self.evidence is None):
+            raise ValueError("source and evidence together, or both null for an unanswerable question")
+        if self.source is None and (self.section or self.also_in):
+            raise ValueError("no section and no also_in where there is no evidence")
+        return self

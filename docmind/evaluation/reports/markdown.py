@@ -1,0 +1,94 @@
+"""Results as a Markdown page: the ladder, the whole matrix, where questions were lost, the hardest ones, and the noise."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from docmind.evaluation.reports.tables import Table, details, hardest, ladder, losses, matrix, percent
+from docmind.types import Question
+
+
+def render(results: Mapping[str, Any], timings: Mapping[str, Any], questions: Sequence[Question]) -> str:
+    """The page; ends with a line break."""
+    parts = ["# Retrieval results", _counts(results)]
+    if steps := ladder(results):
+        parts += [
+            "## The ladder",
+            "Each chunker with plain vector search; then, on the one that is best on `dev`, fusion with BM25 and "
+            "reranking. Hit@3 in percent of the answerable questions.",
+            _table(steps),
+        ]
+    parts += [
+        "## All strategies",
+        "Hit@k in percent; the columns of question types are Hit@3; ms/query is the median on this machine, one query at "
+        "a time, model included.",
+        _table(matrix(results, timings)),
+        _table(details(results)),
+        "## Where questions are lost",
+        "The ceiling is the share of questions that some single chunk of the chunker can win. A miss is counted where "
+        "the last chunk that could have won it fell out.",
+        _table(losses(results)),
+    ]
+    worst = hardest(results, questions)
+    if worst.rows:
+        parts += ["## The hardest questions", _table(worst)]
+    return "\n\n".join([*parts, "## How much is noise", _noise(results)]) + "\n"
+
+
+def wilson(hits: int, n: int) -> tuple[float, float]:
+    """The 95 % score interval of a proportion, hits of n > 0. Wilson, J. Am. Stat. Assoc. 22 (1927)."""
+    z = 1.959964
+    p, spread = hits / n, z * z / n
+    centre = (p + spread / 2) / (1 + spread)
+    half = z * math.sqrt(p * (1 - p) / n + spread / (4 * n)) / (1 + spread)
+    return centre - half, centre + half
+
+
+def _counts(results: Mapping[str, Any]) -> str:
+    counts = results["counts"]
+    text = (
+        f"{counts['answerable']} answerable questions; {counts['unanswerable']} unanswerable ones are asked as well, "
+        f"and count in no figure here."
+    )
+    if counts["errors"]:
+        text += (
+            f" **Incomplete: {counts['errors']} questions ended in an error**; a strategy with errors has no metrics."
+        )
+        for name, strategy in results["strategies"].items():
+            for question_id, found in strategy["questions"].items():
+                if found["error"]:
+                    text += f"\n\n- `{name}`, `{question_id}`: {_cell(found['error'])}"
+    return text
+
+
+def _noise(results: Mapping[str, Any]) -> str:
+    n = results["counts"]["answerable"]
+    text = f"One question is worth {100 / n:.2f} points."
+    scored = {name: s["metrics"]["hit@3"] for name, s in results["strategies"].items() if s["metrics"]}
+    if scored:
+        best = max(scored, key=lambda name: scored[name])
+        low, high = wilson(round(scored[best] * n), n)
+        text += (
+            f" The best row, `{best}`, has Hit@3 {percent(scored[best])} with a 95 % interval from {percent(low)} to "
+            f"{percent(high)} (Wilson), if the questions are a random sample of those that people ask; rows of one run "
+            f"share their questions, so that differences between rows are surer than the rows are."
+        )
+    return text + (
+        " The same commit gives the same figures on one kind of CPU; on another, scores differ in the seventh digit "
+        "and near-ties can swap."
+    )
+
+
+def _table(table: Table) -> str:
+    rule = ("---", *("---:" for _ in table.header[1:]))
+    rows = [table.header, rule, *(tuple(map(_cell, row)) for row in table.rows)]
+    return "\n".join(f"| {' | '.join(row)} |" for row in rows)
+
+
+def _cell(text: str) -> str:
+    """Text that cannot break a row, mention anybody or open a tag."""
+    for mark, harmless in (("\\", "\\\\"), ("|", "\\|"), ("<", "&lt;"), ("@", "@\u200b")):
+        text = text.replace(mark, harmless)
+    return " ".join(text.split())
