@@ -205,9 +205,11 @@ def _write(found: dict[str, Any], timings: dict[str, Any], key: AnswerKey, folde
 
 
 def _say_built(engine: Engine, chunker: str) -> None:
+    """Once an index: what of it had to be embedded."""
     if built := engine.built.pop(chunker, None):
-        rest = built.chunks - built.embedded
-        err.print(f"{chunker}: {built.chunks} chunks, {built.embedded} embedded, {rest} from the cache")
+        windows = f"; {built.windows} windows embedded to find its breaks" if built.windows else ""
+        found = built.chunks - built.embedded
+        err.print(f"{chunker}: {built.chunks} chunks, {built.embedded} embedded, {found} from the cache{windows}")
 
 
 def _show(table: Table) -> None:

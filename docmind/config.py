@@ -66,7 +66,5 @@ def strategy(name: str) -> Strategy:
     chunker, plus, mode = name.partition("+")
     if not (chunker and plus and mode) or "+" in mode:
         names = ", ".join(s.name for s in MATRIX)
-        raise UsageError(
-            f"unknown strategy {name!r}. Name one of {names}; or any CHUNKER+MODE, such as headers+bm25."
-        )
+        raise UsageError(f"unknown strategy {name!r}. Name one of {names}; or any CHUNKER+MODE, such as headers+bm25.")
     return Strategy(name, chunker, mode)

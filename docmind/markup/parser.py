@@ -120,7 +120,9 @@ def _html_block(state: StateBlock, line: int, end: int, silent: bool) -> bool:
     start = state.bMarks[line] + state.tShift[line]
     for opening, closing in _ENDINGS:
         if state.src.startswith(opening, start):
-            return state.src.find(closing, start) >= 0 and html_block(state, line, end, silent)
+            if closing not in state.env:  # looked for once a text, not once a line
+                state.env[closing] = state.src.rfind(closing)
+            return bool(start < state.env[closing]) and html_block(state, line, end, silent)
     name = _TAG_NAME.match(state.src, start)
     return name is not None and is_tag_name(name[1]) and html_block(state, line, end, silent)
 

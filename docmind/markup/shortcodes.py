@@ -58,12 +58,14 @@ def without_shortcodes(text: str) -> str:
 
 
 def unclosed_shortcodes(text: str) -> Iterator[tuple[int, str]]:
-    """The line, from 1, and the opening of each shortcode outside code that ends nowhere."""
+    """Each line, from 1, where a shortcode outside code starts that ends nowhere, and how the first of them is opened."""
     if not _OPENING.search(text):
         return
     rest = _SHORTCODE.sub(lambda match: re.sub(r"[^\n]", MASK, match[0]), masked(text))
-    for match in _OPENING.finditer(rest):
-        yield rest.count("\n", 0, match.start()) + 1, match[0]
+    for number, line in enumerate(rest.split("\n"), 1):
+        opening = _OPENING.search(line)
+        if opening:
+            yield number, opening[0]
 
 
 def _name(match: re.Match[str]) -> tuple[str, bool]:

@@ -28,11 +28,12 @@ CACHE = "vectors.sqlite3"
 
 @dataclass(frozen=True, slots=True)
 class Built:
-    """What it took to have an index: its size, and how many of its chunks were embedded rather than found."""
+    """What it took to have an index: its size, how many of its chunks were embedded rather than found in the cache, and
+    how many windows were embedded only to find where the chunks should end."""
 
-    chunker: str
     chunks: int
     embedded: int
+    windows: int
 
 
 @contextmanager
@@ -60,6 +61,7 @@ class Engine:
         self._chunks: dict[str, tuple[Chunk, ...]] = {}
         self._indexes: dict[str, Index] = {}
         self._parts: dict[str, Parts] = {}
+        self._windows: dict[str, int] = {}
         self.built: dict[str, Built] = {}
 
     @property
@@ -79,11 +81,13 @@ class Engine:
         if chunker not in self._chunks:
             split = self.chunker(chunker).split
             made: list[Chunk] = []
+            before = self.embedder.embedded
             with self.progress(f"{chunker}: chunking", len(self.documents)) as advance:
                 for document in self.documents:
                     made.extend(split(document))
                     advance(1)
             self._chunks[chunker] = tuple(made)
+            self._windows[chunker] = self.embedder.embedded - before
         return self._chunks[chunker]
 
     def index(self, chunker: str) -> Index:
@@ -95,7 +99,7 @@ class Engine:
                 self._indexes[chunker] = open_or_build(
                     chunker, chunks, self.embedder, self._settings.index_dir, advance
                 )
-            self.built[chunker] = Built(chunker, len(chunks), self.embedder.embedded - before)
+            self.built[chunker] = Built(len(chunks), self.embedder.embedded - before, self._windows[chunker])
         return self._indexes[chunker]
 
     def parts(self, chunker: str, *, shared: bool) -> Parts:
@@ -121,7 +125,7 @@ class Engine:
             index.close()
         self._cache.close()
         self._documents = None
-        self._chunks, self._indexes, self._parts, self.built = {}, {}, {}, {}
+        self._chunks, self._indexes, self._parts, self._windows, self.built = {}, {}, {}, {}, {}
 
     def _follow(self) -> None:
         """Start over where the corpus is no longer as it was read, so that nothing stale is ever shown."""

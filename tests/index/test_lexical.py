@@ -57,4 +57,6 @@ def test_only_allowed_positions_are_found():
 
 def test_stems_find_other_forms_of_a_word():
     assert Lexical(["Travelling by train", "Pay", "Bikes"], words).search("travel") == []
-    assert [position for position, _ in Lexical(["Travelling by train", "Pay", "Bikes"], stems).search("travels")] == [0]
+    assert [position for position, _ in Lexical(["Travelling by train", "Pay", "Bikes"], stems).search("travels")] == [
+        0
+    ]
