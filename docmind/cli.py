@@ -17,7 +17,6 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Annotated, Any
 
-import click
 import typer
 from rich.console import Console
 from rich.logging import RichHandler
@@ -46,6 +45,8 @@ from docmind.retrieval.engine import Engine
 from docmind.retrieval.fingerprint import treatment
 
 DEFAULTS = Settings()
+
+INTERRUPTED = 130
 
 LATENCY_SAMPLE = 20
 """Questions of which the time is taken, a strategy; the first is asked once beforehand, to warm up."""
@@ -234,7 +235,7 @@ def _engine(settings: Settings, quiet: bool) -> Iterator[Engine]:
 def _progress(what: str, total: int) -> Iterator[Advance]:
     name, numbers = TextColumn("{task.description:<24}"), MofNCompleteColumn()
     columns = (name, BarColumn(), numbers, TimeElapsedColumn(), TimeRemainingColumn())
-    with Progress(*columns, console=err, transient=True) as shown:
+    with Progress(*columns, console=err, transient=True, disable=not err.is_terminal) as shown:
         task = shown.add_task(what, total=total)
         yield lambda done: shown.advance(task, done)
 
@@ -252,22 +253,20 @@ def main(argv: Sequence[str] | None = None) -> int:
         handlers=[RichHandler(console=err, show_time=False, show_path=False)],
     )
     try:
-        app(args=argv, prog_name="docmind", standalone_mode=False)
+        app(args=argv, prog_name="docmind")
+        return 0
+    except SystemExit as end:  # how Typer ends, having told of a wrong option itself
+        if end.code == INTERRUPTED:
+            err.print("interrupted; what was embedded is kept, and the next run goes on from there")
+        return int(end.code or 0)
     except DocMindError as error:
-        err.print(f"error: {error}", style="red", markup=False, highlight=False)
+        err.print(f"error: {error}", style="red", markup=False, highlight=False, soft_wrap=True)
         return error.exit_code
-    except click.ClickException as error:
-        error.show()
-        return error.exit_code
-    except (KeyboardInterrupt, click.Abort):
-        err.print("interrupted; what was embedded is kept, and the next run goes on from there")
-        return 130
     except Exception:
         # Python would end with 1, which means that a gate failed.
         traceback.print_exc()
-        err.print("This is a fault of DocMind, not of your input; please report it with the lines above.")
+        err.print("This is a fault of DocMind, not of your input. Please report it, with the lines above.")
         return 2
-    return 0
 
 
 if __name__ == "__main__":

@@ -1,28 +1,88 @@
-"""A folder of documents. A new format is a file beside this and a line in FORMATS."""
+"""A folder of pages to Documents. What a page looks like inside is known by its format alone."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import errno
+import stat
+from collections.abc import Callable, Iterator, Sequence
+from fnmatch import fnmatchcase
 from pathlib import Path
 
 from docmind.corpus import markdown
-from docmind.corpus.folder import pages
+from docmind.errors import CorpusError
 from docmind.registry import Registry
 from docmind.types import Document
 
-FORMATS: Registry[Callable[[Path, str], Document]] = Registry("format", [(".md", markdown.read)])
-"""Readers by the ending of the file, in lower case."""
+FORMATS: Registry[Callable[[Path, str], Document]] = Registry(
+    "page format",
+    [
+        (".md", markdown.read),
+        (".markdown", markdown.read),
+    ],
+)
+"""What reads a page, by the suffix of its file, in lower case."""
+
+LEFT_OUT = ("NOTICE.md", "README.md")
+"""Pages at the top of the folder that tell of the corpus and are no part of it."""
+
+_REMEDY = "Mend it, or leave it out by a pattern."
 
 
 def load(root: Path, exclude: Sequence[str] = ()) -> tuple[Document, ...]:
-    """Every page below `root`, by id, which is its path below `root`.
+    """Every page below `root`, at any depth, sorted by id: its path below `root`, with forward slashes.
 
-    `exclude` are patterns (fnmatch) of ids to leave out. Raises CorpusError for what cannot be read.
+    Left out are LEFT_OUT, whatever begins with a dot, and every page or folder whose path matches a pattern of
+    `exclude` (as in a shell, `*` matching slashes too). Links are followed. Raises CorpusError where there is no such
+    folder, no page, a link that leads in a circle, or a page that cannot be read.
     """
-    return tuple(FORMATS[path.suffix.lower()](path, doc_id) for doc_id, path in pages(root, FORMATS, exclude))
+    return tuple(FORMATS[path.suffix.lower()](path, doc_id) for doc_id, path in _found(root, exclude))
 
 
 def state(root: Path, exclude: Sequence[str] = ()) -> object:
-    """What changes when a page is added, removed or written: compare it to know whether to load again."""
-    stats = [(doc_id, path.stat()) for doc_id, path in pages(root, FORMATS, exclude)]
-    return [(doc_id, stat.st_size, stat.st_mtime_ns) for doc_id, stat in stats]
+    """What is another value once a page was added, removed or written: compare it to know whether to load again."""
+    stats = [(doc_id, path.stat()) for doc_id, path in _found(root, exclude)]
+    return [(doc_id, known.st_size, known.st_mtime_ns) for doc_id, known in stats]
+
+
+def _found(root: Path, exclude: Sequence[str]) -> list[tuple[str, Path]]:
+    """The ids and paths of the pages that `load` reads, by id."""
+    if not root.is_dir():
+        what = "is no folder" if root.exists() else "does not exist"
+        raise CorpusError(f"corpus {root} {what}. Name a folder of pages: --corpus DIR.")
+    patterns = (*LEFT_OUT, *exclude)
+    pages = sorted(_pages(root, "", patterns, (root.resolve(),)))
+    if not pages:
+        suffixes = ", ".join(FORMATS)
+        raise CorpusError(
+            f"corpus {root} holds no pages ({suffixes}), those that match {', '.join(patterns)} left out. "
+            "Put pages there, or name another folder: --corpus DIR."
+        )
+    return pages
+
+
+def _pages(folder: Path, prefix: str, patterns: Sequence[str], above: tuple[Path, ...]) -> Iterator[tuple[str, Path]]:
+    """The ids and paths of the pages below `folder`. `above` are the folders it lies in, itself included, resolved."""
+    try:
+        entries = list(folder.iterdir())
+    except OSError as error:
+        raise CorpusError(f"folder {folder} cannot be read ({error.strerror}). {_REMEDY}") from error
+    for path in entries:
+        page = prefix + path.name
+        if path.name.startswith(".") or any(fnmatchcase(page, pattern) for pattern in patterns):
+            continue
+        is_page = path.suffix.lower() in FORMATS
+        try:
+            mode = path.stat().st_mode
+        except OSError as error:
+            if error.errno == errno.ELOOP:
+                raise CorpusError(f"{path} is a link that leads back to itself. {_REMEDY}") from error
+            if is_page:
+                raise CorpusError(f"{path} cannot be read ({error.strerror}). {_REMEDY}") from error
+            continue
+        if stat.S_ISDIR(mode):
+            target = path.resolve()
+            if target in above:
+                raise CorpusError(f"{path} is a link to {target}, which it lies in: a circle. {_REMEDY}")
+            yield from _pages(path, f"{page}/", patterns, (*above, target))
+        elif stat.S_ISREG(mode) and is_page:
+            yield page, path

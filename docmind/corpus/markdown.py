@@ -1,101 +1,116 @@
-"""A Markdown page as a document: front matter taken off, the rest cleaned. How it is cleaned stands in docmind.markup."""
+"""One Markdown page to a Document: front matter, cleaning, sections. It walks no folders."""
 
 from __future__ import annotations
 
+import datetime
 import logging
 import re
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-import frontmatter
 import yaml
+from frontmatter.default_handlers import YAMLHandler
 
 from docmind.corpus.sections import sections
 from docmind.errors import CorpusError
 from docmind.markup import clean
 from docmind.types import Document
 
-log = logging.getLogger(__name__)
+logger = logging.getLogger(__name__)
 
 MAX_BYTES = 10_000_000
-"""A larger page is data, not something that people read."""
+"""The size of the largest page that is read."""
 
-_FENCE = re.compile(r"^---[ \t]*$", re.MULTILINE)
-_KEY = re.compile(r"[A-Za-z_][\w-]*:(\s|$)")
+_KEY = re.compile(r"""["']?\w[\w .-]*["']?[ \t]*:(?:[ \t]|$)""")
 
 
 def read(path: Path, doc_id: str) -> Document:
-    """The document in `path`, called `doc_id`.
+    """The page at `path`, with `doc_id` as its id.
 
-    Its title is that of the front matter, else its first heading, else the name of the file; `url` and the other keys
-    of the front matter are kept as they are. Unfinished shortcodes, comments and front matter, and a page with nothing
-    to read, are warned of. Raises CorpusError for a page over MAX_BYTES, not UTF-8, or whose front matter is no YAML.
+    Its title is the front matter's, else the first heading, else the file's name; its url the front matter's, else
+    None; `meta` is the rest of the front matter as plain values. What looks unfinished in the page, and a page without
+    text, is a warning with file and line. Raises CorpusError where the page is too large, no UTF-8, cannot be read, or
+    has front matter that is no YAML.
     """
     raw = _decoded(path)
-    meta, body, line = _split(path, raw)
+    front, body, skipped = _front_matter(path, raw)
     cleaned = clean(body)
-    for number, message in cleaned.warnings:
-        log.warning("%s:%d: %s", path, line + number - 1, message)
+    for line, message in cleaned.warnings:
+        logger.warning("%s:%d: %s.", path, skipped + line, message)
     if not cleaned.text:
-        log.warning("%s:%d: the page holds nothing to read; it is kept, and never found", path, line)
-    tree = sections(doc_id, cleaned.text)
-    heading = next((section.title for section in tree if section.title), None)
-    title, url = meta.pop("title", None), meta.pop("url", None)
-    return Document(
-        id=doc_id,
-        title=str(title or heading or path.stem),
-        text=cleaned.text,
-        url=None if url is None else str(url),
-        sections=tree,
-        meta=meta,
-    )
+        logger.warning("%s:%d: the page holds no text; there is nothing in it to find.", path, skipped + 1)
+    found = sections(doc_id, cleaned.text)
+    meta = {str(key): _plain(value) for key, value in front.items()}
+    title = str(meta.pop("title", None) or next((section.title for section in found if section.title), path.stem))
+    url = meta.pop("url", None)
+    return Document(doc_id, title.strip(), cleaned.text, str(url) if url else None, found, meta=meta)
 
 
 def _decoded(path: Path) -> str:
+    """The text of the file, line breaks as LF, without a byte order mark."""
     try:
-        if (size := path.stat().st_size) > MAX_BYTES:
+        size = path.stat().st_size
+        if size > MAX_BYTES:
             raise CorpusError(
-                f"{path}: has {size:,} bytes; a page has {MAX_BYTES:,} at most. Split it, or leave it out with --exclude."
+                f"{path} has {size:,} bytes; a page may have {MAX_BYTES:,}. Split it, or leave it out by a pattern."
             )
         data = path.read_bytes()
     except OSError as error:
-        raise CorpusError(f"{path}: cannot be read: {error.strerror}. Make it readable, or --exclude it.") from error
+        raise CorpusError(
+            f"{path} cannot be read ({error.strerror}). Make it readable, or leave it out by a pattern."
+        ) from error
     try:
-        return data.decode("utf-8-sig").replace("\r\n", "\n").replace("\r", "\n")
+        text = data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         line = data.count(b"\n", 0, error.start) + 1
         raise CorpusError(
-            f"{path}:{line}: byte {error.start} ({data[error.start]:#04x}) is not UTF-8. Save the page as UTF-8."
+            f"{path}:{line}: byte 0x{data[error.start]:02x} at offset {error.start} is not UTF-8. Save the page as UTF-8."
         ) from error
+    return text.replace("\r\n", "\n").replace("\r", "\n")
 
 
-def _split(path: Path, raw: str) -> tuple[dict[str, Any], str, int]:
-    """Front matter, the rest, and the line on which the rest begins.
+def _front_matter(path: Path, raw: str) -> tuple[Mapping[Any, Any], str, int]:
+    """The front matter, the page below it, and how many lines were taken from the page's beginning.
 
-    Only a YAML mapping is front matter. A rule that opens a page is a rule, and all that follows it is text.
+    A page may as well begin with a horizontal rule. As in Pandoc, a rule is followed by a blank line; and what is no
+    mapping is no front matter: the page is left whole then.
     """
-    fences = list(_FENCE.finditer(raw))
-    if not fences or raw[: fences[0].start()].strip():
-        return {}, raw, 1
-    opening = fences[0].end()
-    looks_meant = bool(_KEY.match(raw, opening + 1))
-    if len(fences) == 1:
-        if looks_meant:
-            log.warning("%s:1: front matter opened by --- is never closed; it is kept as text", path)
-        return {}, raw, 1
-    held = raw[opening : fences[1].start()]
+    handler = YAMLHandler()
+    opening, _, below = raw.partition("\n")
+    whole: tuple[Mapping[Any, Any], str, int] = {}, raw, 0
+    if not handler.detect(opening) or not below.split("\n", 1)[0].strip():
+        return whole
+    first = next((line for line in below.split("\n") if line.strip() and not line.startswith("#")), "")
+    meant = bool(_KEY.match(first))
     try:
-        meta, _ = frontmatter.parse(raw)
-        is_mapping = isinstance(yaml.safe_load(held), dict)
-    except yaml.YAMLError as error:
-        if not looks_meant:
-            return {}, raw, 1
-        place = getattr(error, "problem_mark", None)
-        line = raw.count("\n", 0, opening) + 1 + (place.line if place else 0)
+        block, body = handler.split(raw)
+    except ValueError:
+        if meant:
+            logger.warning("%s:1: front matter is opened by --- and never closed; it is kept as text.", path)
+        return whole
+    try:
+        front = handler.load(block) if block.strip() else {}
+    except (yaml.YAMLError, ValueError) as error:  # ValueError: a date such as 2024-13-45
+        if not meant:
+            return whole
+        mark = getattr(error, "problem_mark", None)
+        line = 1 + mark.line if mark else 1
+        reason = getattr(error, "problem", None) or error
         raise CorpusError(
-            f"{path}:{line}: the front matter is no YAML ({getattr(error, 'problem', None) or error}). Mend it; a value "
-            f"that holds a colon needs quotes."
+            f"{path}:{line}: the front matter is no YAML ({reason}). Mend it; a value with a colon needs quotes."
         ) from error
-    if not is_mapping:
-        return {}, raw, 1
-    return dict(meta), raw[fences[1].end() :], raw.count("\n", 0, fences[1].end()) + 1
+    if not isinstance(front, dict):
+        return whole
+    return front, body, raw[: len(raw) - len(body)].count("\n")
+
+
+def _plain(value: object) -> Any:
+    """YAML's value as JSON knows it: dates in ISO form, keys as text, whatever else is unknown as text."""
+    if isinstance(value, dict):
+        return {str(key): _plain(inner) for key, inner in value.items()}
+    if isinstance(value, list):
+        return [_plain(inner) for inner in value]
+    if isinstance(value, datetime.date):
+        return value.isoformat()
+    return value if value is None or isinstance(value, (str, int, float, bool)) else str(value)

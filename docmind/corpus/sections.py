@@ -5,14 +5,13 @@ from __future__ import annotations
 from itertools import pairwise
 
 from docmind.markup import headings
-from docmind.text import fold
 from docmind.types import Section, Span
 
 
 def sections(doc_id: str, text: str) -> tuple[Section, ...]:
     """The sections of `text` in order; they partition it. None where it is empty.
 
-    Text before the first heading is a section of level 0. A title is given without its marks. A section is below the
+    Text before the first heading is a section of level 0. A section is below the
     nearest heading before it of a smaller level, so a skipped level leaves no gap in `path`.
     """
     found = headings(text)
@@ -21,13 +20,12 @@ def sections(doc_id: str, text: str) -> tuple[Section, ...]:
     result = [Section(f"{doc_id}#0", 0, "", (), Span(doc_id, 0, lead))] if lead else []
     above: list[tuple[int, str]] = []
     for heading, (start, end) in zip(found, pairwise(borders), strict=True):
-        title = fold(heading.title).text
-        above = [*((level, name) for level, name in above if level < heading.level), (heading.level, title)]
+        above = [*((level, name) for level, name in above if level < heading.level), (heading.level, heading.title)]
         result.append(
             Section(
                 id=f"{doc_id}#{len(result)}",
                 level=heading.level,
-                title=title,
+                title=heading.title,
                 path=tuple(name for _, name in above),
                 span=Span(doc_id, start, end),
                 heading=Span(doc_id, heading.start, heading.end),

@@ -72,29 +72,31 @@ def _pass(text: str) -> str:
     text = _BLANK_LINE.sub("", unicodedata.normalize("NFC", without_shortcodes(text)))
     lines = text.split("\n")
     tokens, definitions = block_tokens(text, html=True)
-    edited: list[list[str]] = [[line.rstrip(" \t")] for line in lines]
-    code: set[int] = set()
+    edited = [[line.rstrip(" \t")] for line in lines]
+    as_is: set[int] = set()
     for token, inner in zip_longest(tokens, tokens[1:]):
         if token.type in CODE_BLOCKS:
-            code.update(range(*lines_of(token)))
+            for i in range(*lines_of(token)):
+                edited[i] = [lines[i]]
+                as_is.add(i)
             continue
         new = _edit(token, inner.content if inner else "", lines, definitions)
         if new is not None:
             first, last = lines_of(token)
-            edited[first:last] = [[line.rstrip(" \t") for line in new], *([] for _ in range(first + 1, last))]
-    for i in code:
-        edited[i] = [lines[i]]
-    return "\n".join(_without_gaps(edited, code)).strip("\n")
+            edited[first:last] = [new, *([] for _ in range(first + 1, last))]
+            if token.type == "html_block":  # may hold a fence now
+                as_is.add(first)
+    return "\n".join(_without_gaps(edited, as_is)).strip("\n")
 
 
-def _without_gaps(edited: list[list[str]], code: set[int]) -> Iterator[str]:
-    """The lines, no two blank ones in a row outside code."""
+def _without_gaps(edited: list[list[str]], as_is: set[int]) -> Iterator[str]:
+    """The lines, no two blank ones in a row but where they are left as they are."""
     blank = False
     for i, new in enumerate(edited):
         for line in new:
-            if line or not blank or i in code:
+            if line or not blank or i in as_is:
                 yield line
-            blank = not line and i not in code
+            blank = not line and i not in as_is
 
 
 def _edit(token: Token, content: str, lines: list[str], definitions: dict[str, Any]) -> list[str] | None:
@@ -112,7 +114,7 @@ def _edit(token: Token, content: str, lines: list[str], definitions: dict[str, A
         return [f"{prefix}{'#' * int(token.tag[1])} {title}"] if title else [""]
     if token.type == "tr_open":
         cells = re.split(r"(?<!\\)\|", lines[lines_of(token)[0]])
-        return ["|".join(_cell(cell, definitions) for cell in cells)]
+        return ["|".join(_cell(cell, definitions) for cell in cells).rstrip(" \t")]
     if token.type == "html_block":
         first = token.content.strip().split("\n", 1)[0]
         return _lay(_prefix(lines[lines_of(token)[0]], first), html_lines(token.content))
@@ -141,7 +143,7 @@ def _lay(prefix: str, new: list[str]) -> list[str]:
         return [""]
     first, *rest = text.split("\n")
     indent = re.sub(r"[^>\t]", " ", prefix)
-    return [prefix + first, *(indent + line for line in rest)]
+    return [prefix + first, *(indent + line if line else indent.rstrip() for line in rest)]
 
 
 def _inline(content: str, definitions: dict[str, Any]) -> str:

@@ -9,14 +9,14 @@ from typing import Literal
 
 from markdown_it.token import Token
 
-from docmind.markup.parser import block_tokens, lines_of
+from docmind.markup.parser import block_tokens, inline_tokens, lines_of
 
 BlockKind = Literal["heading", "paragraph", "list_item", "quote", "table", "code", "rule"]
 
 
 @dataclass(frozen=True, slots=True)
 class Heading:
-    """A heading outside lists and quotes. `level` is 1 to 6; `title` stands at `start:end`, without the hashes.
+    """A heading outside lists and quotes. `level` is 1 to 6; `title` has its words, which stand at `start:end`.
 
     `line_start:line_end` are its whole lines, without the last line break.
     """
@@ -59,14 +59,27 @@ def headings(text: str) -> list[Heading]:
     starts = _line_starts(text)
     found = []
     for token, inner in pairwise(block_tokens(text, html=False)[0]):
-        if token.type == "heading_open" and token.level == 0 and inner.content:
+        if token.type == "heading_open" and token.level == 0:
+            title = _title(inner.content)
+            if not title:
+                continue
             first, last = lines_of(token)
             marks = len(token.markup) if token.markup[0] == "#" else 0
             start = text.index(inner.content, starts[first] + marks)
             end = start + len(inner.content)
-            title = " ".join(inner.content.split())
             found.append(Heading(int(token.tag[1]), title, start, end, starts[first], starts[last] - 1))
     return found
+
+
+def _title(content: str) -> str:
+    """The words of a heading, without emphasis, backticks and escapes."""
+    words = []
+    for token in inline_tokens(content, {}):
+        if token.type in ("softbreak", "hardbreak"):
+            words.append(" ")
+        else:
+            words.append(token.content.strip("`") if token.type == "code_inline" else token.content)
+    return " ".join("".join(words).split())
 
 
 def blocks(text: str) -> list[Block]:

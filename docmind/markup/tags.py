@@ -61,7 +61,8 @@ def html_lines(source: str) -> list[str]:
         source = "".join(before for before, _ in _between(source, opening, closing))
     lines: list[str] = []
     for before, code in _between(source, *_PREFORMATTED):
-        lines += [" ".join(line.split()) for line in _prose(before).split("\n")]
+        prose = "\n".join(" ".join(line.split()) for line in _prose(before).split("\n"))
+        lines += re.sub(r"(?<!\n)\n{2,}(?=- )", "\n", prose).split("\n")
         if code:
             lines += ["", *fenced(html.unescape(_TAG.sub("", code))), ""]
     return lines
@@ -122,4 +123,4 @@ def _prose(source: str) -> str:
             parts.append(said)
         after_mark = said.endswith(("- ", "# ")) or (after_mark and not text and not said)
     parts.append(source[done:].lstrip() if after_mark else source[done:])
-    return re.sub(r"\n\s*\n- ", "\n- ", "".join(parts))
+    return "".join(parts)

@@ -57,7 +57,7 @@ def cache_dir() -> Path:
 
 
 def _fetched(model: HubModel) -> Path:
-    """The folder of the model's files: from the cache without asking the hub, else downloaded."""
+    """The folder of the model's files: from the cache without asking the hub, where it is whole, else downloaded."""
     from huggingface_hub import constants, model_info, snapshot_download
     from huggingface_hub.errors import LocalEntryNotFoundError
     from huggingface_hub.utils.tqdm import disable_progress_bars
@@ -69,9 +69,7 @@ def _fetched(model: HubModel) -> Path:
         return Path(snapshot_download(model.repo, cache_dir=cache, allow_patterns=wanted, local_files_only=cached))
 
     with contextlib.suppress(LocalEntryNotFoundError):
-        folder = snapshot(cached=True)
-        if (folder / model.file).exists():  # an interrupted download leaves a folder without it
-            return folder
+        return snapshot(cached=True)
     if not sys.stderr.isatty():
         disable_progress_bars()
     try:
@@ -79,7 +77,7 @@ def _fetched(model: HubModel) -> Path:
         return snapshot(cached=False)
     except Exception as error:  # the hub client's errors have no common root
         raise ModelError(
-            f"the model {model.name} is not in {cache}, and {constants.ENDPOINT} did not give it: {error or repr(error)}. "
+            f"the model {model.name} is not in {cache}, and {constants.ENDPOINT} did not give it: {str(error) or repr(error)}. "
             "The default profile needs no download: leave out --profile hub. To get the model, run "
             "`docmind eval --profile hub` once where the hub is in reach; HF_ENDPOINT names a mirror, and "
             "FASTEMBED_CACHE_PATH a folder that was filled on another machine."

@@ -19,7 +19,7 @@ POSITIONS = 512
 LIMIT = POSITIONS - 2
 """The most tokens of a text, [CLS] and [SEP] left out."""
 
-REMEMBERED = 64
+REMEMBERED = 1024
 """Recent questions whose vectors an embedder keeps: a second stage of a retrieval does not run the model again."""
 
 _SURROGATE = re.compile("[\ud800-\udfff]")

@@ -14,7 +14,7 @@ from docmind.config import Strategy
 from docmind.retrieval.engine import Engine
 from docmind.retrieval.shared import Shared
 
-CODE = ("chunking", "corpus", "index", "models", "retrieval", "markup.py", "text.py")
+CODE = ("chunking", "corpus", "index", "markup", "models", "retrieval", "text.py")
 """The parts of the package that decide what is retrieved."""
 
 LIBRARIES = (

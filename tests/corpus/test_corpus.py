@@ -1,0 +1,103 @@
+"""A folder to documents, and what is wrong with a folder."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from docmind.corpus import FORMATS, load
+from docmind.errors import CorpusError
+
+
+def write(root: Path, *names: str) -> None:
+    for name in names:
+        (root / name).parent.mkdir(parents=True, exist_ok=True)
+        (root / name).write_text(f"# {name}\ntext")
+
+
+def ids(root: Path, *exclude: str) -> list[str]:
+    return [document.id for document in load(root, exclude)]
+
+
+def test_pages_of_any_depth_are_sorted_by_id(tmp_path: Path) -> None:
+    write(tmp_path, "b.md", "a/z.MD", "a/b/c.markdown", "a.md", "notes.txt", ".git/x.md", ".hidden.md")
+    assert ids(tmp_path) == ["a.md", "a/b/c.markdown", "a/z.MD", "b.md"]
+
+
+def test_notice_and_readme_at_the_top_are_left_out(tmp_path: Path) -> None:
+    write(tmp_path, "NOTICE.md", "README.md", "a.md", "tools/README.md")
+    assert ids(tmp_path) == ["a.md", "tools/README.md"]
+
+
+def test_patterns_leave_out_pages_and_folders(tmp_path: Path) -> None:
+    write(tmp_path, "a.md", "drafts/b.md", "x/draft-c.md", "x/d.md")
+    assert ids(tmp_path, "drafts", "*/draft-*") == ["a.md", "x/d.md"]
+
+
+def test_a_document_has_text_and_sections(tmp_path: Path) -> None:
+    write(tmp_path, "a.md")
+    (document,) = load(tmp_path)
+    assert (document.title, document.text, len(document.sections)) == ("a.md", "# a.md\ntext", 1)
+
+
+def test_links_to_pages_and_folders_elsewhere_are_followed(tmp_path: Path) -> None:
+    write(tmp_path, "elsewhere/a.md", "corpus/b.md")
+    (tmp_path / "corpus" / "more").symlink_to(tmp_path / "elsewhere")
+    (tmp_path / "corpus" / "c.md").symlink_to(tmp_path / "elsewhere" / "a.md")
+    (tmp_path / "corpus" / "gone.png").symlink_to(tmp_path / "nowhere.png")
+    assert ids(tmp_path / "corpus") == ["b.md", "c.md", "more/a.md"]
+
+
+def test_a_missing_folder_a_file_and_a_folder_without_pages_are_errors(tmp_path: Path) -> None:
+    with pytest.raises(CorpusError, match=r"does not exist.*--corpus DIR"):
+        load(tmp_path / "nowhere")
+    write(tmp_path, "README.md")
+    with pytest.raises(CorpusError, match="is no folder"):
+        load(tmp_path / "README.md")
+    with pytest.raises(CorpusError, match="holds no pages"):
+        load(tmp_path)
+
+
+def test_a_link_to_itself_is_an_error_that_a_pattern_mends(tmp_path: Path) -> None:
+    write(tmp_path, "a.md")
+    (tmp_path / "loop.md").symlink_to("loop.md")
+    with pytest.raises(CorpusError, match=r"loop\.md is a link that leads back to itself"):
+        load(tmp_path)
+    assert ids(tmp_path, "loop.md") == ["a.md"]
+
+
+def test_a_circle_of_folders_is_an_error_that_a_pattern_mends(tmp_path: Path) -> None:
+    write(tmp_path, "a/b/c.md")
+    (tmp_path / "a" / "b" / "up").symlink_to(tmp_path / "a", target_is_directory=True)
+    with pytest.raises(CorpusError, match="a circle"):
+        load(tmp_path)
+    assert ids(tmp_path, "*/up") == ["a/b/c.md"]
+
+
+def test_a_page_whose_link_leads_nowhere_is_an_error(tmp_path: Path) -> None:
+    write(tmp_path, "a.md")
+    (tmp_path / "gone.md").symlink_to("nowhere.md")
+    with pytest.raises(CorpusError, match=r"gone\.md cannot be read"):
+        load(tmp_path)
+
+
+@pytest.mark.skipif(os.name == "nt" or os.geteuid() == 0, reason="the superuser reads everything")
+def test_a_folder_that_cannot_be_read_is_an_error(tmp_path: Path) -> None:
+    write(tmp_path, "a.md", "closed/b.md")
+    (tmp_path / "closed").chmod(0)
+    try:
+        with pytest.raises(CorpusError, match="closed cannot be read"):
+            load(tmp_path)
+    finally:
+        (tmp_path / "closed").chmod(0o700)
+
+
+@pytest.mark.parametrize("suffix", FORMATS)
+def test_every_format_gives_a_document_with_the_id_it_was_told(suffix: str, tmp_path: Path) -> None:
+    path = tmp_path / f"page{suffix}"
+    path.write_text("text")
+    document = FORMATS[suffix](path, "folder/page")
+    assert document.id == "folder/page"
+    assert all(section.span.doc_id == "folder/page" for section in document.sections)

@@ -1,0 +1,130 @@
+"""One page to a document: front matter, title, and what is wrong with a page."""
+
+from __future__ import annotations
+
+import logging
+from pathlib import Path
+
+import pytest
+
+from docmind.corpus.markdown import MAX_BYTES, read
+from docmind.errors import CorpusError
+from docmind.types import Document
+
+
+@pytest.fixture
+def page(tmp_path: Path) -> Path:
+    return tmp_path / "page.md"
+
+
+def loaded(page: Path, text: str) -> Document:
+    page.write_text(text, encoding="utf-8", newline="")
+    return read(page, "page.md")
+
+
+def test_front_matter_gives_title_url_and_the_rest_as_plain_values(page: Path) -> None:
+    document = loaded(page, "---\ntitle: Leave\nurl: /leave/\ndate: 2024-10-05\ntags: [a, 1]\n1: x\n---\n# Head\ntext")
+    assert (document.title, document.url, document.text) == ("Leave", "/leave/", "# Head\ntext")
+    assert document.meta == {"date": "2024-10-05", "tags": ["a", 1], "1": "x"}
+
+
+def test_the_title_is_else_the_first_heading_else_the_file_name(page: Path) -> None:
+    assert loaded(page, "lead\n\n## **Sick** pay\n\n# Other").title == "Sick pay"
+    assert loaded(page, "no heading").title == "page"
+    assert loaded(page, "---\ntitle:\n---\n# Head").title == "Head"
+    assert loaded(page, "no front matter").url is None
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "---\n\n# Leave\n\nTake 25 days.\n\n---\n\n# Pay\nPaid on the 25th.",
+        "---\n\nNote: take 25 days.\n\n---\n\n# Pay\nPaid on the 25th.",
+        "---\n\n# Leave: *now*\n\nTake 25: days: today\n\n---\n\n# Pay\nPaid.",
+    ],
+)
+def test_a_horizontal_rule_at_the_top_opens_no_front_matter(
+    page: Path, text: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    document = loaded(page, text)
+    assert document.text == text
+    assert document.sections[-1].title == "Pay"
+    assert not caplog.records
+
+
+def test_a_list_or_a_sentence_between_rules_is_no_front_matter(page: Path) -> None:
+    assert "Take 25 days." in loaded(page, "---\nTake 25 days.\n\n---\n\n# Pay").text
+    assert "- one" in loaded(page, "---\n- one\n- two\n\n---\n\n# Pay").text
+
+
+def test_windows_line_ends_and_a_byte_order_mark_are_accepted(page: Path) -> None:
+    document = loaded(page, "\ufeff---\r\ntitle: Leave\r\n---\r\n\r\nfirst\r\nsecond\r\n")
+    assert (document.title, document.text) == ("Leave", "first\nsecond")
+
+
+def test_an_empty_front_matter_is_left_out(page: Path) -> None:
+    assert loaded(page, "---\n---\ntext").text == "text"
+
+
+@pytest.mark.parametrize(
+    ("text", "line", "reason"),
+    [
+        ("---\ntitle: a\nnote: b: c\n---\ntext", 3, "no YAML"),
+        ("---\ntitle: [a\n---\ntext", 3, "no YAML"),
+        ("---\ndate: 2024-13-45\n---\ntext", 1, "month must be in 1..12"),
+        ("---\na: " + "[" * 5000 + "\n---\n", 2, "no YAML"),
+    ],
+)
+def test_front_matter_that_is_no_yaml_is_an_error(page: Path, text: str, line: int, reason: str) -> None:
+    with pytest.raises(CorpusError, match=reason) as error:
+        loaded(page, text)
+    assert str(error.value).startswith(f"{page}:{line}:")
+
+
+def test_a_page_that_is_not_utf_8_is_an_error_with_line_and_offset(page: Path) -> None:
+    page.write_bytes("one\ntwo caf\u00e9".encode("latin-1"))  # 4 bytes before "two caf", 7 of it before the bad one
+    with pytest.raises(CorpusError, match=r"page\.md:2: byte 0xe9 at offset 11 is not UTF-8"):
+        read(page, "page.md")
+
+
+def test_a_page_over_the_limit_is_an_error_before_it_is_read(page: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with page.open("wb") as file:
+        file.truncate(MAX_BYTES + 1)
+    monkeypatch.setattr(Path, "read_bytes", lambda _: pytest.fail("the page was read"))
+    with pytest.raises(CorpusError, match="10,000,001 bytes"):
+        read(page, "page.md")
+
+
+def test_a_page_that_cannot_be_read_is_an_error(page: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(_: Path) -> bytes:
+        raise PermissionError(13, "Permission denied")
+
+    page.write_text("text")
+    monkeypatch.setattr(Path, "read_bytes", refuse)
+    with pytest.raises(CorpusError, match="cannot be read \\(Permission denied\\)"):
+        read(page, "page.md")
+
+
+@pytest.mark.parametrize(
+    ("text", "line", "message"),
+    [
+        ("", 1, "no text"),
+        ("---\ntitle: a\n---\n<!-- nothing -->\n", 3, "no text"),
+        ("---\ntitle: a\n---\n\ntext {{< x\n", 5, "never closed"),
+        ("---\ntitle: a\ntext", 1, "front matter is opened"),
+        ("# A\n\n<!-- text", 3, "never closed"),
+    ],
+)
+def test_what_looks_unfinished_is_a_warning_with_file_and_line(
+    page: Path, text: str, line: int, message: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    with caplog.at_level(logging.WARNING):
+        loaded(page, text)
+    (record,) = caplog.records
+    assert record.getMessage().startswith(f"{page}:{line}: ")
+    assert message in record.getMessage()
+
+
+def test_a_line_of_a_megabyte_is_accepted_in_silence(page: Path, caplog: pytest.LogCaptureFixture) -> None:
+    assert len(loaded(page, "word " * 200_000).text) == 999_999
+    assert not caplog.records

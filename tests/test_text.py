@@ -1,0 +1,119 @@
+"""Words, stems, folding and finding quotations."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from docmind.text import STOP_WORDS, find_all, fold, nearest, stems, words
+
+
+def test_words_ignore_case_punctuation_and_form() -> None:
+    assert words("Is leave paid?") == ["is", "leave", "paid"]
+    assert words("PAID, Straße, ﬁve") == ["paid", "strasse", "five"]
+
+
+def test_words_lose_emphasis_but_keep_inner_underscores() -> None:
+    assert words("_before_ snake_case __init__") == ["before", "snake_case", "init"]
+
+
+def test_stems_join_forms_and_drop_function_words() -> None:
+    assert stems("The days of leaving") == stems("day leaves") == ["day", "leav"]
+    assert "the" in STOP_WORDS
+
+
+def test_stems_of_stop_words_alone_are_still_searchable() -> None:
+    assert stems("what is it about") == ["it"]
+    assert stems("who are you") == ["who", "are", "you"]
+    assert stems("?!") == []
+
+
+@pytest.mark.parametrize(
+    ("text", "folded"),
+    [
+        ("“ten” days–off…", '"ten" days-off...'),
+        ("oﬃce ﬁve", "office five"),
+        ("a\u00a0b\u2009c\n\n d ", "a b c d"),
+        ("co\u00adop\u200b", "coop"),
+        ("e\u0301t\u00e9", "\u00e9t\u00e9"),
+        ("## **Sick** _pay_\n> - `code`", "Sick pay code"),
+        ("snake_case 5*3 un*b*c **Note**: x", "snake_case 5*3 un*b*c Note: x"),
+        ("| A\\|B | 25 |\n|---|:-:|\n| C | 1,480 |", "A|B 25 C 1,480"),
+        ("Case Kept", "Case Kept"),
+        ("1. First", "1. First"),
+        ("* _", ""),
+    ],
+)
+def test_fold_undoes_setting_and_keeps_words(text: str, folded: str) -> None:
+    assert fold(text).text == folded
+
+
+def test_a_ligature_maps_both_letters_to_its_one_place() -> None:
+    # "oﬃce": o 0, ﬃ 1, c 2, e 3; folded o f f i c e
+    assert fold("oﬃce").starts == (0, 1, 1, 1, 2, 3)
+    assert fold("oﬃce").ends == (1, 2, 2, 2, 3, 4)
+
+
+TEXT = st.text("ab1 .*_`#>|-\\\n“”–…ﬁ\u00a0\u00ad\u200be\u0301", max_size=60)
+
+
+@given(TEXT)
+def test_folded_characters_map_to_rising_places_in_the_source(text: str) -> None:
+    folded = fold(text)
+    assert len(folded.text) == len(folded.starts) == len(folded.ends)
+    assert list(folded.starts) == sorted(folded.starts)
+    assert all(0 <= a < b <= len(text) for a, b in zip(folded.starts, folded.ends, strict=True))
+
+
+@given(TEXT)
+def test_a_folded_text_has_single_blanks_and_none_at_its_ends(text: str) -> None:
+    assert fold(text).text == " ".join(fold(text).text.split())
+
+
+@given(TEXT, TEXT, TEXT)
+def test_a_line_is_found_where_it_stands(before: str, line: str, after: str) -> None:
+    text = f"{before}\n{line}\n{after}"
+    start = len(before) + 1
+    places = find_all(text, line)
+    if fold(line).text:
+        assert any(start <= a and b <= start + len(line) for a, b in places)
+    else:
+        assert places == []
+
+
+def test_every_place_is_found_in_source_characters() -> None:
+    text = "# Sick\nYou get 10 days.\n# Study\nYou get 10 days.\n"
+    # "# Sick\n" is 7 characters, "You get " 8: the first stands at 15, the second 25 later ("10 days.\n# Study\nYou get ")
+    assert find_all(text, "10 days") == [(15, 22), (40, 47)]
+
+
+def test_whole_words_are_preferred_to_parts_of_words() -> None:
+    assert find_all("110 days or 10 days", "10 days") == [(12, 19)]
+    assert find_all("110 days", "10 days") == [(1, 8)]
+    assert find_all("休暇は二十五日です", "二十五日") == [(3, 7)]
+
+
+def test_marks_and_typography_between_are_covered() -> None:
+    text = "You get **25 days**\nof “paid” leave."
+    assert [text[a:b] for a, b in find_all(text, '25 days of "paid" leave')] == ["25 days**\nof “paid” leave"]
+    assert find_all("- A\\|B | 25", "A|B | 25") == find_all("- A\\|B | 25", "A\\|B | 25") == [(2, 11)]
+    assert find_all("x 5*3 y", "5*3") == [(2, 5)]
+    assert find_all("x 5*3 y", "53") == []
+
+
+def test_a_folded_text_can_be_searched_again() -> None:
+    folded = fold("a b a")
+    assert find_all(folded, "a") == [(0, 1), (4, 5)]
+
+
+def test_evidence_without_a_sign_is_found_nowhere() -> None:
+    assert find_all("a * b", " * ") == []
+
+
+def test_nearest_is_the_passage_that_shares_most_words() -> None:
+    text = "Leave is 25 days a year. Sick pay lasts ten weeks. Pay is monthly."
+    assert nearest(text, "sick pay lasts 10 weeks") == "Sick pay lasts ten weeks"
+    assert nearest(text, "zebra") == ""
+    assert nearest("", "zebra") == ""
+    assert nearest("short", "short and much longer evidence") == "short"
