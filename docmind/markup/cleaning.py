@@ -94,7 +94,7 @@ def _without_gaps(edited: list[list[str]], as_is: set[int]) -> Iterator[str]:
     blank = False
     for i, new in enumerate(edited):
         for line in new:
-            if line or not blank or i in as_is:
+            if line or not blank:
                 yield line
             blank = not line and i not in as_is
 

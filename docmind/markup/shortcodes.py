@@ -44,14 +44,14 @@ def without_shortcodes(text: str) -> str:
         parts.append(before)
         done = match.end()
         end = closer.get(i)
-        name, closing = _name(match)
+        name, _ = _name(match)
         if end is not None and name == "comment":
             done = end.end()
         elif end is not None and name == "highlight":
             language = text[match.start() : match.end()].split()[2].strip("\"'%}>")
             parts.append("\n".join(["", *fenced(text[match.end() : end.start()], language), ""]))
             done = end.end()
-        elif not closing and name not in _SAYS_NOTHING and not _IN_ADDRESS.search(before[-200:]):
+        elif name not in _SAYS_NOTHING and not _IN_ADDRESS.search(before[-200:]):
             parts.append(_said(text[match.start() : match.end()], paired=end is not None))
     parts.append(text[done:])
     return "".join(parts)

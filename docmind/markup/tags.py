@@ -16,7 +16,7 @@ _INLINE_NAMES = """
 """
 _NAMES = frozenset(_INLINE_NAMES.split()) | frozenset(block_names)
 _TAG = re.compile(rf"<(?P<closing>/?)(?P<name>[A-Za-z][A-Za-z0-9-]*){attribute}*\s*/?>|<[!?][^<>]*>")
-_ALT = re.compile(r"""\salt\s*=\s*["']([^"']*)""", re.IGNORECASE)
+_ALT = re.compile(r"""\salt\s*=\s*(["'])(.*?)\1""", re.IGNORECASE | re.DOTALL)
 _UNREAD = [
     (re.compile(opening, re.IGNORECASE), re.compile(closing, re.IGNORECASE))
     for opening, closing in (
@@ -47,7 +47,7 @@ def tag_text(tag: str) -> str:
         return tag
     if name == "img":
         alt = _ALT.search(tag)
-        return alt[1] if alt else ""
+        return alt[2] if alt else ""
     if re.fullmatch("h[1-6]", name):
         return "\n\n" if match["closing"] else f"\n\n{'#' * int(name[1])} "
     if name in ("li", "td", "th"):

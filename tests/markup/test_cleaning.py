@@ -92,11 +92,12 @@ def test_links_leave_their_text(raw: str, text: str) -> None:
         ("<!-- hidden\n\n# not a heading\n-->\nshown", "shown"),
         ("<div>\n  <p>one</p><p>two</p>\n</div>", "one\n\ntwo"),
         ("<style>\ntd {padding: 8px}\n</style>\n\ntext", "text"),
-        ('<img src="a.png" alt="An ocelot">', "An ocelot"),
+        ('<img src="a.png" alt="Don\'t run">', "Don't run"),
         ("<h3>\n<button\n  type='button'>\n  Step 1\n</button>\n</h3>", "### Step 1"),
         ("<ul>\n <li>\n  <p>one</p>\n </li>\n <li><a href='x'>two</a></li>\n</ul>", "- one\n- two"),
         ("<pre><code># a &lt;b&gt;\n\n\n  c</code></pre>", "```\n# a <b>\n\n\n  c\n```"),
         ("use <your-name> or <project>", "use <your-name> or <project>"),
+        ("<project>\n[a](b)", "<project>\na"),
         ("<details>\n<summary>More</summary>\n\n**text**\n</details>", "More\n\n**text**"),
     ],
 )

@@ -28,7 +28,7 @@ def titles(text: str) -> list[tuple[int, str]]:
         ("> # quoted\n\n- # in a list", []),
         ("#\n\n##  \n\n### Three", [(3, "Three")]),
         ("Under\nlined\n===", [(1, "Under lined")]),
-        ("<!-- \n# Not hidden in a cleaned text", [(1, "Not hidden in a cleaned text")]),
+        ("<div>\n# Not hidden by a tag\n</div>", [(1, "Not hidden by a tag")]),
     ],
 )
 def test_only_true_headings_are_found(page: str, expected: list[tuple[int, str]]) -> None:
