@@ -30,15 +30,17 @@ class Pages:
     def find(self, source: str, evidence: str, section: str | None = None) -> tuple[Span, ...]:
         """Every place of `evidence` in the page `source`, rising, or in its sections below a heading `section`.
 
-        The evidence is cleaned as the page was; white space, Markdown marks and typography may differ. Raises
-        AnswerKeyError where the page, the section or the evidence is not there, with what comes nearest.
+        The evidence is looked up as it is, then cleaned as the page was; white space, Markdown marks and typography may
+        differ. Raises AnswerKeyError where the page, the section or the evidence is not there, with what comes nearest.
         """
         self.check(source)
         document = self._documents[source]
         if source not in self._folded:
             self._folded[source] = fold(document.text)
         quoted = markup.clean(dedent(evidence)).text  # four blanks before it would make code of a list item
-        places = tuple(Span(source, start, end) for start, end in find_all(self._folded[source], quoted))
+        # As it is written first: code that is quoted without its fence would lose what looks like markup.
+        found = find_all(self._folded[source], evidence) or find_all(self._folded[source], quoted)
+        places = tuple(Span(source, start, end) for start, end in found)
         if not places:
             near = nearest(document.text, quoted)
             hint = f" The nearest text there is {near!r}." if near else ""

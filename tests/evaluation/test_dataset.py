@@ -139,6 +139,14 @@ def test_evidence_is_found_across_marks_of_lists_tables_and_emphasis(load, evide
     assert text.strip("| ") == found
 
 
+def test_code_is_found_though_it_is_quoted_without_its_fence(tmp_path: Path) -> None:
+    text = "```html\n<b>Book</b> <!-- here -->\n```"
+    path = tmp_path / "questions.jsonl"
+    path.write_text(json.dumps({**BOOK, "evidence": "<b>Book</b>"}), encoding="utf-8")
+    [question] = load_questions(path, [Document("leave.md", "Leave", text)]).questions
+    assert question.gold[0].spans == (Span("leave.md", 8, 19),)
+
+
 def test_every_place_counts_and_is_told_unless_a_section_names_one(load, caplog) -> None:
     line = {"id": "q", "question": "How many study days?", "source": "uk/rules.md", "evidence": "10 days"}
     key = load(BOOK, line)

@@ -18,22 +18,22 @@ def render(results: Mapping[str, Any], timings: Mapping[str, Any], questions: Se
             "## The ladder",
             "Each chunker with plain vector search; then, on the one that is best on `dev`, fusion with BM25 and "
             "reranking. Hit@3 in percent of the answerable questions.",
-            _table(steps),
+            table(steps),
         ]
     parts += [
         "## All strategies",
         "Hit@k in percent; the columns of question types are Hit@3; ms/query is the median on this machine, one query at "
         "a time, model included.",
-        _table(matrix(results, timings)),
-        _table(details(results)),
+        table(matrix(results, timings)),
+        table(details(results)),
         "## Where questions are lost",
         "The ceiling is the share of questions that some single chunk of the chunker can win. A miss is counted where "
         "the last chunk that could have won it fell out.",
-        _table(losses(results)),
+        table(losses(results)),
     ]
     worst = hardest(results, questions)
     if worst.rows:
-        parts += ["## The hardest questions", _table(worst)]
+        parts += ["## The hardest questions", table(worst)]
     return "\n\n".join([*parts, "## How much is noise", _noise(results)]) + "\n"
 
 
@@ -81,9 +81,10 @@ def _noise(results: Mapping[str, Any]) -> str:
     )
 
 
-def _table(table: Table) -> str:
-    rule = ("---", *("---:" for _ in table.header[1:]))
-    rows = [table.header, rule, *(tuple(map(_cell, row)) for row in table.rows)]
+def table(shown: Table) -> str:
+    """A table of Markdown, its figures flush right."""
+    rule = ("---", *("---:" for _ in shown.header[1:]))
+    rows = [shown.header, rule, *(tuple(map(_cell, row)) for row in shown.rows)]
     return "\n".join(f"| {' | '.join(row)} |" for row in rows)
 
 
