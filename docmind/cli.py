@@ -19,7 +19,6 @@ from typing import Annotated, Any
 
 import typer
 from rich.console import Console
-from rich.logging import RichHandler
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 from rich.table import Table as RichTable
 
@@ -36,7 +35,7 @@ from docmind.evaluation.reports import REPORTS
 from docmind.evaluation.reports.tables import Table, matrix
 from docmind.evaluation.results import Graded, results
 from docmind.evaluation.run import run
-from docmind.evaluation.score import score
+from docmind.evaluation.score import answerable, score
 from docmind.files import write_atomic
 from docmind.models import load as load_models
 from docmind.protocols import Advance
@@ -51,8 +50,21 @@ INTERRUPTED = 130
 LATENCY_SAMPLE = 20
 """Questions of which the time is taken, a strategy; the first is asked once beforehand, to warm up."""
 
-out = Console()
-err = Console(stderr=True)
+
+class _Console(Console):
+    """Shows text as it is. Whoever reads may leave early, as `| head` does: that changes neither the run nor its end."""
+
+    def __init__(self, *, stderr: bool = False) -> None:
+        super().__init__(stderr=stderr, markup=False, emoji=False, highlight=False)
+
+    def on_broken_pipe(self) -> None:
+        self.quiet = True
+        # Python itself would meet the broken pipe again when it ends.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), self.file.fileno())
+
+
+out = _Console()
+err = _Console(stderr=True)
 
 app = typer.Typer(
     help="DocMind measures retrieval for RAG and keeps it from getting worse.",
@@ -123,8 +135,10 @@ def evaluate(
     settings = Settings(corpus, questions, out_dir, index_dir, profile, tuple(exclude or ()))
     with _engine(settings, quiet) as engine:
         key = load_questions(questions, engine.documents, types=types or (), ids=ids or ())
+        answerable(key.questions)  # refuses a key without gold before any work
         graded = _grade(engine, chosen, key, quiet)
-        timings = _time(engine, chosen, key, quiet)
+        whole = [wanted for wanted, strategy in zip(chosen, graded, strict=True) if not strategy.scores.errors]
+        timings = _time(engine, whole, key, quiet)
         found = results(
             graded,
             key.questions,
@@ -134,9 +148,8 @@ def evaluate(
     _write(found, timings, key, out_dir, save_baseline)
     if not quiet:
         _show(matrix(found, timings))
-        out.print(
-            f"{found['counts']['answerable']} answerable questions. Written to {out_dir}/latest.json and latest.md."
-        )
+        written = f"Written to {out_dir}/latest.json and latest.md."
+        out.print(f"{found['counts']['answerable']} answerable questions. {written}", soft_wrap=True)
     if errors := found["counts"]["errors"]:
         raise IncompleteError(
             f"the run is incomplete: {errors} questions ended in an error, and their strategies have no metrics. "
@@ -210,16 +223,19 @@ def _say_built(engine: Engine, chunker: str) -> None:
     if built := engine.built.pop(chunker, None):
         windows = f"; {built.windows} windows embedded to find its breaks" if built.windows else ""
         found = built.chunks - built.embedded
-        err.print(f"{chunker}: {built.chunks} chunks, {built.embedded} embedded, {found} from the cache{windows}")
+        _tell(f"{chunker}: {built.chunks} chunks, {built.embedded} embedded, {found} from the cache{windows}")
 
 
 def _show(table: Table) -> None:
     shown = RichTable(*table.header)
+    shown.columns[0].no_wrap = True
     for column in shown.columns[1:]:
         column.justify = "right"
     for row in table.rows:
         shown.add_row(*row)
-    out.print(shown)
+    if not out.is_terminal:  # a file has no width into which the table would have to be squeezed
+        shown.width = out.measure(shown, options=out.options.update(max_width=1000)).maximum
+    out.print(shown, crop=False)
 
 
 @contextmanager
@@ -245,27 +261,35 @@ def _no_progress(what: str, total: int) -> Iterator[Advance]:
     yield lambda done: None
 
 
+def _tell(text: str, style: str | None = None) -> None:
+    """A line on stderr, however long: a path that is broken in two could not be searched for or clicked."""
+    err.print(text, style=style, soft_wrap=True)
+
+
+class _Warnings(logging.Handler):
+    """Tells what is logged, above a progress bar that may be shown."""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        _tell(f"{record.levelname.lower()}: {self.format(record)}", "yellow")
+
+
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command with `argv`, by default the process's own, and return its exit code."""
-    logging.basicConfig(
-        level=logging.WARNING,
-        format="%(message)s",
-        handlers=[RichHandler(console=err, show_time=False, show_path=False)],
-    )
+    logging.basicConfig(level=logging.WARNING, format="%(message)s", handlers=[_Warnings()])
     try:
         app(args=argv, prog_name="docmind")
         return 0
     except SystemExit as end:  # how Typer ends, having told of a wrong option itself
         if end.code == INTERRUPTED:
-            err.print("interrupted; what was embedded is kept, and the next run goes on from there")
+            _tell("interrupted; what was embedded is kept, and the next run goes on from there")
         return int(end.code or 0)
     except DocMindError as error:
-        err.print(f"error: {error}", style="red", markup=False, highlight=False, soft_wrap=True)
+        _tell(f"error: {error}", "red")
         return error.exit_code
     except Exception:
         # Python would end with 1, which means that a gate failed.
         traceback.print_exc()
-        err.print("This is a fault of DocMind, not of your input. Please report it, with the lines above.")
+        _tell("This is a fault of DocMind, not of your input. Please report it, with the lines above.")
         return 2
 
 

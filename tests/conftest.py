@@ -1,11 +1,13 @@
 """Fixtures that several folders of tests share."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack
 from pathlib import Path
 
 import numpy as np
 import pytest
 
+from docmind.index.cache import VectorCache
 from docmind.models import load
 from docmind.protocols import Embedder
 from docmind.types import Chunk, Document, Span
@@ -21,6 +23,19 @@ PAGES = {
 def embedder() -> Embedder:
     """The real default embedder, loaded once."""
     return load("default").embedder
+
+
+@pytest.fixture(scope="session")
+def open_cache() -> Iterator[Callable[[Path], VectorCache]]:
+    """Opens vector caches, and closes them in the end."""
+    with ExitStack() as opened:
+
+        def open_one(path: Path) -> VectorCache:
+            cache = VectorCache(path)
+            opened.callback(cache.close)
+            return cache
+
+        yield open_one
 
 
 @pytest.fixture

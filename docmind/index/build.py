@@ -20,6 +20,7 @@ import shutil
 import tempfile
 import time
 from collections.abc import Sequence
+from contextlib import closing
 from pathlib import Path
 
 from docmind.errors import StorageError
@@ -96,26 +97,22 @@ def _build(folder: Path, chunks: Sequence[Chunk], embedder: Embedder, advance: A
 
     folder.parent.mkdir(parents=True, exist_ok=True)
     _sweep(folder.parent)
-    for attempt in range(1, ATTEMPTS + 1):
+    for _ in range(ATTEMPTS):
         aside = Path(tempfile.mkdtemp(prefix=BUILDING, dir=folder.parent))
         try:
             store.write(aside, chunks, vectors)
             if token_vectors is not None:
                 tokens.write(aside, token_vectors, embedder.dim)
-            built = VectorStore(aside, chunks)
-            try:
-                built.check()
-            finally:
-                built.close()
-            (aside / MANIFEST).write_text(json.dumps({"files": _checksums(aside)}, indent=1), encoding="utf-8")
-            _put_in_place(aside, folder)
-            return
-        except StorageError as error:
-            log.warning("%s Attempt %d of %d.", error, attempt, ATTEMPTS)
-            if attempt == ATTEMPTS:
-                raise
+            with closing(VectorStore(aside, chunks)) as built:
+                fault = built.fault()
+            if fault is None:
+                (aside / MANIFEST).write_text(json.dumps({"files": _checksums(aside)}, indent=1), encoding="utf-8")
+                _put_in_place(aside, folder)
+                return
         finally:
             shutil.rmtree(aside, ignore_errors=True)
+        log.warning("%s: %s; it is built again", folder, fault)
+    raise StorageError(f"{folder}: {fault}, {ATTEMPTS} times in a row. Please report it, with your documents' number.")
 
 
 def _put_in_place(aside: Path, folder: Path) -> None:

@@ -6,7 +6,8 @@ wanted, and what it proposes is scored from the vectors as they were embedded. S
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
@@ -54,11 +55,10 @@ def copies(vectors: FloatMatrix) -> list[list[int]]:
 
 
 def write(folder: Path, chunks: Sequence[Chunk], vectors: FloatMatrix) -> None:
-    """Make the collection and the vector file in the empty `folder`."""
+    """Make the collection and the vector file in the empty `folder`. Raises StorageError where Chroma cannot."""
     np.save(folder / VECTORS, vectors)
     first = [group[0] for group in copies(vectors)]
-    client = _client(folder)
-    try:
+    with _told(folder), closing(_client(folder)) as client:
         collection = client.create_collection(
             COLLECTION,
             configuration={
@@ -84,8 +84,6 @@ def write(folder: Path, chunks: Sequence[Chunk], vectors: FloatMatrix) -> None:
                 documents=[chunks[i].text for i in some],
                 metadatas=[{"doc_id": chunks[i].doc_id, "order": chunks[i].order} for i in some],
             )
-    finally:
-        client.close()
 
 
 class VectorStore:
@@ -100,8 +98,9 @@ class VectorStore:
         self._documents = [chunk.doc_id for chunk in chunks]
         self._position = {chunk.id: position for position, chunk in enumerate(chunks)}
         self._copies = {chunks[group[0]].id: group for group in copies(self.vectors)}
-        self._client = _client(folder)
-        self._collection = self._client.get_collection(COLLECTION, embedding_function=None)
+        with _told(folder):
+            self._client = _client(folder)
+            self._collection = self._client.get_collection(COLLECTION, embedding_function=None)
 
     def search(
         self, query: NDArray[np.float32], k: int, doc_ids: frozenset[str] | None = None
@@ -136,26 +135,31 @@ class VectorStore:
         cosines: NDArray[np.float64] = np.round(rows @ rows.T, 6)
         return cosines
 
-    def check(self) -> None:
-        """Raise StorageError where a vector cannot be reached, or where the search differs from an exact one.
+    def fault(self) -> str | None:
+        """What is wrong with the collection: a vector out of reach, or a search that differs from an exact one.
 
-        The second is tried on sixteen or more of the vectors themselves, evenly spaced.
+        The second is tried on sixteen or more of the vectors themselves, evenly spaced. None where all is well.
         """
         size = len(self._documents)
         if size == 0:
-            return
-        self._candidates(self.vectors[0], len(self._copies), None)
-        for sample in range(0, size, max(1, size // 16)):
-            expected = nearest(exact(self.vectors, self.vectors[sample]), 10)
-            if [position for position, _ in self.search(self.vectors[sample], 10)] != expected:
-                raise StorageError(f"{self._folder}: the Chroma collection misses neighbours of its chunk {sample}.")
+            return None
+        try:
+            self._candidates(self.vectors[0], len(self._copies), None)
+            for sample in range(0, size, max(1, size // 16)):
+                expected = nearest(exact(self.vectors, self.vectors[sample]), 10)
+                if [position for position, _ in self.search(self.vectors[sample], 10)] != expected:
+                    return f"the Chroma collection misses neighbours of its chunk {sample}"
+        except StorageError as error:
+            return str(error)
+        return None
 
     def close(self) -> None:
         """Let go of Chroma's files."""
         self._client.close()
 
     def _candidates(self, query: NDArray[np.float32], n: int, within: list[str] | None) -> list[str]:
-        result = self._collection.query(query_embeddings=query.tolist(), n_results=n, ids=within, include=[])
+        with _told(self._folder):
+            result = self._collection.query(query_embeddings=query.tolist(), n_results=n, ids=within, include=[])
         found: list[str] = result["ids"][0]
         if len(found) < n:
             raise StorageError(
@@ -163,6 +167,18 @@ class VectorStore:
                 f"Delete the folder and run the command again."
             )
         return found
+
+
+@contextmanager
+def _told(folder: Path) -> Iterator[None]:
+    """Say what a user can do about an error of Chroma's."""
+    try:
+        yield
+    except Exception as error:  # they have no common root: on a full disk it even lacks attributes of its own
+        raise StorageError(
+            f"{folder}: Chroma cannot write or read its collection ({error}). It needs a folder that can be written and "
+            f"free disk space; name another with --index-dir."
+        ) from error
 
 
 def _client(folder: Path) -> Client:

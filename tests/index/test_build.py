@@ -14,14 +14,14 @@ import pytest
 from docmind.errors import StorageError
 from docmind.index import build
 from docmind.index.build import open_or_build
-from docmind.index.cache import CachedEmbedder, VectorCache
+from docmind.index.cache import CachedEmbedder
 
 TEXTS = ["annual leave", "sick pay", "travel by train", "annual leave"]
 
 
 @pytest.fixture
-def cached(tmp_path, embedder):
-    return CachedEmbedder(embedder, VectorCache(tmp_path / "vectors.sqlite3"))
+def cached(tmp_path, embedder, open_cache):
+    return CachedEmbedder(embedder, open_cache(tmp_path / "vectors.sqlite3"))
 
 
 @pytest.fixture
@@ -104,14 +104,16 @@ def test_a_half_built_folder_is_never_used_and_is_swept_when_it_is_old(make, tmp
     assert young.exists()
 
 
-def test_a_build_that_always_fails_its_check_leaves_nothing(make, tmp_path, monkeypatch):
-    def refuse(self):
-        raise StorageError("not whole.")
-
-    monkeypatch.setattr(build.VectorStore, "check", refuse)
-    with pytest.raises(StorageError, match="not whole"):
+def test_a_build_at_fault_is_made_again_and_one_that_stays_so_leaves_nothing(make, tmp_path, monkeypatch, caplog):
+    faults = iter(["torn", None])
+    monkeypatch.setattr(build.VectorStore, "fault", lambda self: next(faults))
+    make(TEXTS[:2])
+    assert caplog.text.count("torn") == 1
+    monkeypatch.setattr(build.VectorStore, "fault", lambda self: "torn")
+    before = list((tmp_path / "indexes").iterdir())
+    with pytest.raises(StorageError, match="torn, 3 times"):
         make()
-    assert list((tmp_path / "indexes").iterdir()) == []
+    assert list((tmp_path / "indexes").iterdir()) == before
 
 
 def test_a_folder_in_the_way_is_an_error_with_a_remedy(tmp_path, cached, chunks_of):

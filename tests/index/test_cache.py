@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from docmind.errors import StorageError
-from docmind.index.cache import CachedEmbedder, VectorCache
+from docmind.index.cache import CachedEmbedder
 
 TEXTS = ["annual leave", "sick pay", "annual leave", "travel by train"]
 
@@ -19,27 +19,27 @@ def path(tmp_path):
     return tmp_path / "vectors.sqlite3"
 
 
-def test_a_text_is_embedded_once_across_runs(path, embedder):
-    first = CachedEmbedder(embedder, VectorCache(path))
+def test_a_text_is_embedded_once_across_runs(path, embedder, open_cache):
+    first = CachedEmbedder(embedder, open_cache(path))
     vectors = first.embed(TEXTS)
     assert first.embedded == 3
-    second = CachedEmbedder(embedder, VectorCache(path))
+    second = CachedEmbedder(embedder, open_cache(path))
     assert np.array_equal(second.embed(TEXTS), vectors)
     assert second.embedded == 0
     assert np.array_equal(vectors, embedder.embed(TEXTS))
 
 
-def test_progress_adds_up_to_the_number_of_texts(path, embedder):
-    cached = CachedEmbedder(embedder, VectorCache(path))
+def test_progress_adds_up_to_the_number_of_texts(path, embedder, open_cache):
+    cached = CachedEmbedder(embedder, open_cache(path))
     cached.embed(TEXTS[:1])
     done = []
     cached.embed_tokens(TEXTS, advance=done.append)
     assert sum(done) == len(TEXTS)
 
 
-def test_token_vectors_come_back_as_they_were(path, embedder):
-    CachedEmbedder(embedder, VectorCache(path)).embed_tokens(TEXTS)
-    cached = CachedEmbedder(embedder, VectorCache(path))
+def test_token_vectors_come_back_as_they_were(path, embedder, open_cache):
+    CachedEmbedder(embedder, open_cache(path)).embed_tokens(TEXTS)
+    cached = CachedEmbedder(embedder, open_cache(path))
     vectors, tokens = cached.embed_tokens(TEXTS)
     fresh_vectors, fresh_tokens = embedder.embed_tokens(TEXTS)
     assert cached.embedded == 0
@@ -49,15 +49,15 @@ def test_token_vectors_come_back_as_they_were(path, embedder):
         assert np.array_equal(a.scales, b.scales)
 
 
-def test_a_text_that_has_only_its_vector_gets_its_tokens(path, embedder):
-    cached = CachedEmbedder(embedder, VectorCache(path))
+def test_a_text_that_has_only_its_vector_gets_its_tokens(path, embedder, open_cache):
+    cached = CachedEmbedder(embedder, open_cache(path))
     cached.embed(TEXTS)
     _, tokens = cached.embed_tokens(TEXTS[:1])
     assert cached.embedded == 4
     assert tokens[0].codes.shape == (4, 384)  # [CLS] annual leave [SEP]
 
 
-def test_another_model_has_other_entries(path, embedder):
+def test_another_model_has_other_entries(path, embedder, open_cache):
     class Other:
         id = "other"
         dim = 384
@@ -65,48 +65,48 @@ def test_another_model_has_other_entries(path, embedder):
         def embed(self, texts, *, cut=False, advance=None):
             return np.ones((len(texts), 384), np.float32)
 
-    CachedEmbedder(embedder, VectorCache(path)).embed(TEXTS)
-    assert np.array_equal(CachedEmbedder(Other(), VectorCache(path)).embed(TEXTS[:1]), np.ones((1, 384)))
+    CachedEmbedder(embedder, open_cache(path)).embed(TEXTS)
+    assert np.array_equal(CachedEmbedder(Other(), open_cache(path)).embed(TEXTS[:1]), np.ones((1, 384)))
 
 
-def test_no_texts_give_an_empty_matrix(path, embedder):
-    assert CachedEmbedder(embedder, VectorCache(path)).embed([]).shape == (0, 384)
+def test_no_texts_give_an_empty_matrix(path, embedder, open_cache):
+    assert CachedEmbedder(embedder, open_cache(path)).embed([]).shape == (0, 384)
 
 
 @pytest.mark.parametrize("damage", [b"this is no database" * 100, b"SQLite format 3\0" + b"\xff" * 4000])
-def test_a_damaged_file_is_told_and_built_anew(path, embedder, damage, caplog):
+def test_a_damaged_file_is_told_and_built_anew(path, embedder, damage, caplog, open_cache):
     path.write_bytes(damage)
-    cached = CachedEmbedder(embedder, VectorCache(path))
+    cached = CachedEmbedder(embedder, open_cache(path))
     with caplog.at_level(logging.WARNING):
         cached.embed(TEXTS)
     assert "damaged" in caplog.text
     assert str(path) in caplog.text
-    again = CachedEmbedder(embedder, VectorCache(path))
+    again = CachedEmbedder(embedder, open_cache(path))
     again.embed(TEXTS)
     assert again.embedded == 0
 
 
-def test_a_vector_that_was_altered_is_computed_again(path, embedder, caplog):
-    cache = VectorCache(path)
+def test_a_vector_that_was_altered_is_computed_again(path, embedder, caplog, open_cache):
+    cache = open_cache(path)
     expected = CachedEmbedder(embedder, cache).embed(TEXTS)
     cache.close()
     with sqlite3.connect(path) as connection:
         connection.execute("UPDATE vectors SET vector = zeroblob(1536)")
     connection.close()
-    cached = CachedEmbedder(embedder, VectorCache(path))
+    cached = CachedEmbedder(embedder, open_cache(path))
     with caplog.at_level(logging.WARNING):
         assert np.array_equal(cached.embed(TEXTS), expected)
     assert cached.embedded == 3
     assert "checksum" in caplog.text
 
 
-def test_a_place_that_cannot_be_used_is_an_error_with_a_remedy(tmp_path, embedder):
+def test_a_place_that_cannot_be_used_is_an_error_with_a_remedy(tmp_path, embedder, open_cache):
     (tmp_path / "file").write_text("in the way")
     with pytest.raises(StorageError, match="--index-dir"):
-        CachedEmbedder(embedder, VectorCache(tmp_path / "file" / "vectors.sqlite3")).embed(TEXTS)
+        CachedEmbedder(embedder, open_cache(tmp_path / "file" / "vectors.sqlite3")).embed(TEXTS)
 
 
-def test_two_processes_fill_one_cache(path, embedder):
+def test_two_processes_fill_one_cache(path, embedder, open_cache):
     code = (
         "import sys; from pathlib import Path; from docmind.models import load\n"
         "from docmind.index.cache import CachedEmbedder, VectorCache\n"
@@ -115,12 +115,12 @@ def test_two_processes_fill_one_cache(path, embedder):
     )
     running = [subprocess.Popen([sys.executable, "-c", code, str(path)]) for _ in range(2)]
     assert [process.wait() for process in running] == [0, 0]
-    cached = CachedEmbedder(embedder, VectorCache(path))
+    cached = CachedEmbedder(embedder, open_cache(path))
     cached.embed_tokens([f"text {i}" for i in range(200)])
     assert cached.embedded == 0
 
 
-def test_what_was_embedded_before_an_error_is_kept(path, embedder):
+def test_what_was_embedded_before_an_error_is_kept(path, embedder, open_cache):
     class Failing:
         id = embedder.id
         dim = embedder.dim
@@ -134,7 +134,7 @@ def test_what_was_embedded_before_an_error_is_kept(path, embedder):
 
     texts = [f"text number {i}" for i in range(200)]
     with pytest.raises(KeyboardInterrupt):
-        CachedEmbedder(Failing(), VectorCache(path)).embed(texts)
-    again = CachedEmbedder(embedder, VectorCache(path))
+        CachedEmbedder(Failing(), open_cache(path)).embed(texts)
+    again = CachedEmbedder(embedder, open_cache(path))
     again.embed(texts)
     assert again.embedded == 200 - 64 - 8  # four groups, 64, 64, 64 and 8; the first and the last came first

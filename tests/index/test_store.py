@@ -1,11 +1,12 @@
 """Vector search equals exact search, also among copies, and ties are broken by document and order."""
 
+from contextlib import closing
+
 import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from docmind.errors import StorageError
 from docmind.index import store
 from docmind.index.store import VectorStore, exact, nearest
 
@@ -45,7 +46,7 @@ def test_top_ten_equals_numpy_whatever_the_build(opened, footers):
     vectors[100 : 100 + footers] = vectors[0]
     vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
     searched = opened(vectors)
-    searched.check()
+    assert searched.fault() is None
     queries = [*generator.normal(size=(40, 384)).astype(np.float32), vectors[0], vectors[650]]
     for query in queries:
         unit = query / np.linalg.norm(query)
@@ -74,27 +75,35 @@ def test_more_is_asked_for_than_there_is(opened, unit_rows):
 
 def test_an_empty_index_finds_nothing(opened):
     searched = opened(np.empty((0, 384), np.float32))
-    searched.check()
+    assert searched.fault() is None
     assert searched.search(np.ones(384, np.float32), 10) == []
 
 
 def test_a_batch_above_the_limit_of_one_call_is_stored_whole(opened):
     vectors = np.random.default_rng(1).normal(size=(5_462, 8)).astype(np.float32)
     vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
-    opened(vectors).check()
+    searched = opened(vectors)
+    for position in (0, 5_460, 5_461):
+        assert searched.search(vectors[position], 1) == [(position, 1.0)]
 
 
-def test_a_collection_that_lacks_vectors_fails_its_check(tmp_path, chunks_of, unit_rows):
+def test_a_collection_that_lacks_a_vector_is_at_fault(tmp_path, chunks_of, unit_rows):
     chunks = chunks_of(["a", "b", "c", "d"])
     vectors = unit_rows([[1, i] for i in range(4)])
     store.write(tmp_path, chunks[:3], vectors[:3])
     np.save(tmp_path / store.VECTORS, vectors)
-    short = VectorStore(tmp_path, chunks)
-    try:
-        with pytest.raises(StorageError, match="3 of 4"):
-            short.check()
-    finally:
-        short.close()
+    with closing(VectorStore(tmp_path, chunks)) as short:
+        assert "gave 3 of 4 vectors" in short.fault()
+
+
+def test_a_collection_that_misses_neighbours_is_at_fault(tmp_path, chunks_of, unit_rows):
+    """The vectors were swapped after Chroma got them, so that its neighbours are not the true ones."""
+    chunks = chunks_of([str(i) for i in range(40)])
+    vectors = unit_rows([[1, i / 4] for i in range(40)])
+    store.write(tmp_path, chunks, vectors)
+    np.save(tmp_path / store.VECTORS, vectors[::-1])
+    with closing(VectorStore(tmp_path, chunks)) as swapped:
+        assert "misses neighbours of its chunk 0" in swapped.fault()
 
 
 @settings(max_examples=50, suppress_health_check=[HealthCheck.function_scoped_fixture])

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from docmind.index.build import open_or_build
-from docmind.index.cache import CachedEmbedder, VectorCache
+from docmind.index.cache import CachedEmbedder
 from docmind.retrieval import MODES
 from docmind.retrieval.hybrid import Hybrid
 from docmind.retrieval.late import LateInteraction
@@ -29,7 +29,7 @@ TEXTS = [
 
 
 @pytest.fixture(scope="module")
-def parts(tmp_path_factory, embedder):
+def parts(tmp_path_factory, embedder, open_cache):
     from docmind.types import Chunk, Document, Span
 
     chunks = []
@@ -37,7 +37,7 @@ def parts(tmp_path_factory, embedder):
         document = Document(f"{number:04}.md", "", text)
         chunks.append(Chunk.of(document, (Span(document.id, 0, len(text)),), 0))
     folder = tmp_path_factory.mktemp("modes")
-    cached = CachedEmbedder(embedder, VectorCache(folder / "vectors.sqlite3"))
+    cached = CachedEmbedder(embedder, open_cache(folder / "vectors.sqlite3"))
     made = Parts(chunks, cached, None, lambda: open_or_build("modes", chunks, cached, folder), MODES)
     yield made
     made.close()

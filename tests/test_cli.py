@@ -1,0 +1,287 @@
+"""What the command says of bad input, and how it ends: an exit code, a message with a remedy, nothing half-written."""
+
+from __future__ import annotations
+
+import json
+import logging
+import os
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from workplace import QUESTIONS, Workplace, disk
+
+import docmind.cli
+from docmind.chunking import CHUNKERS
+from docmind.models import Models, wheel
+from docmind.models.minilm import OnnxEmbedder
+from docmind.retrieval import MODES
+
+LEXICAL = ("--strategies", "headers+bm25")
+"""The strategy that needs no vector."""
+
+Damage = Callable[[Workplace], object]
+
+
+@pytest.fixture
+def place(tmp_path: Path, corpus: Path) -> Workplace:
+    """With results of an earlier run, which a failed one must leave alone."""
+    place = Workplace(tmp_path)
+    place.ask(*QUESTIONS)
+    place.out.mkdir()
+    (place.out / "latest.json").write_text("as before")
+    return place
+
+
+def left_alone(place: Workplace) -> bool:
+    """Whether the results are as before, and no other file stands beside them."""
+    return [path.name for path in place.out.iterdir()] == ["latest.json"] and place.bytes() == b"as before"
+
+
+def page(name: str, content: str | bytes) -> Damage:
+    return lambda place: (place.corpus / name).write_bytes(content.encode() if isinstance(content, str) else content)
+
+
+def huge(place: Workplace) -> None:
+    with (place.corpus / "pay.md").open("wb") as file:
+        file.truncate(50_000_000)
+
+
+def asking(*questions: object) -> Damage:
+    return lambda place: place.ask(*questions)
+
+
+def without(field: str) -> dict:
+    return {key: value for key, value in QUESTIONS[0].items() if key != field}
+
+
+CORPUS: list[tuple[str, Damage, list[str]]] = [
+    ("no such folder", lambda p: shutil.rmtree(p.corpus), ["corpus does not exist", "--corpus DIR"]),
+    ("a file", lambda p: (shutil.rmtree(p.corpus), p.corpus.write_text("")), ["is no folder", "--corpus DIR"]),
+    ("no pages", lambda p: (shutil.rmtree(p.corpus), p.corpus.mkdir()), ["holds no pages", "--corpus DIR"]),
+    ("not UTF-8", page("pay.md", b"# Pay\n\xff"), ["pay.md:2: byte 0xff at offset 6 is not UTF-8", "Save the page"]),
+    ("50 MB", huge, ["pay.md has 50,000,000 bytes; a page may have 10,000,000", "Split it"]),
+    ("no YAML", page("pay.md", "---\ntitle: a\nnote: b: c\n---\nx"), ["pay.md:3: the front matter is no YAML", "quotes"]),
+    ("a link to itself", lambda p: (p.corpus / "x.md").symlink_to("x.md"), ["x.md is a link that leads back to itself"]),
+    ("a circle", lambda p: (p.corpus / "travel" / "up").symlink_to(p.corpus), ["a circle", "leave it out by a pattern"]),
+]  # fmt: skip
+
+KEY: list[tuple[str, Damage, int, list[str]]] = [
+    ("no file", lambda p: p.questions.unlink(), 2, ["cannot be read", "--questions"]),
+    ("not JSON", asking(QUESTIONS[0], "{'id': 1}"), 2, ["questions.jsonl:2: ", "is not JSON", "one JSON object a line"]),
+    ("no object", asking("[]"), 2, ["questions.jsonl:1: [] is no JSON object"]),
+    ("no id", asking(without("id")), 2, ["questions.jsonl:1: 'id' is missing"]),
+    ("no question", asking(without("question")), 2, ["questions.jsonl:1: q1: 'question' is missing"]),
+    ("no evidence", asking(without("evidence")), 2, ["q1: 'evidence' is missing", "null if the question cannot"]),
+    ("a repeated id", asking(QUESTIONS[0], "", QUESTIONS[0]), 2, ["questions.jsonl:3: q1: ", "stands in line 1 already"]),
+    ("an unknown source", asking(QUESTIONS[0] | {"source": "leve.md"}), 2, ["unknown source 'leve.md'", "'leave.md'"]),
+    ("evidence not there", asking(QUESTIONS[0] | {"evidence": "28 days of annual leave"}), 2,
+     ["questions.jsonl:1: q1: ", "'28 days of annual leave' is not in leave.md", "25 days of annual leave"]),
+    ("every fault", asking(without("id"), QUESTIONS[1] | {"id": ""}), 2, ["faults in the answer key: 2", "jsonl:1", "jsonl:2"]),
+    ("an empty file", asking(), 3, ["holds no question"]),
+    ("blank lines", asking("", " "), 3, ["holds no question"]),
+    ("no gold at all", asking(QUESTIONS[4]), 3, ["none of 1 questions has gold", "Add answerable questions"]),
+]  # fmt: skip
+
+OPTIONS: list[tuple[list[str], int, list[str]]] = [
+    (["--strategies", "headers_rerank"], 2, ["unknown strategy 'headers_rerank'", "s0_original", "CHUNKER+MODE"]),
+    (["--strategies", "header+rerank"], 2, ["unknown chunker 'header'", "Did you mean 'headers'?", *CHUNKERS]),
+    (["--strategies", "headers+bm52"], 2, ["unknown mode 'bm52'", "Did you mean 'bm25'?", *MODES]),
+    (["--strategies", " , "], 2, ["names none", "headers+rerank"]),
+    (["--profile", "tiny"], 2, ["--profile", "tiny", "default", "hub"]),
+    (["--no-such-option"], 2, ["No such option", "--no-such-option"]),
+    (["--type", "rhyme"], 3, ["no question is left by the filter", "direct, paraphrase, unanswerable"]),
+    (["--id", "q9"], 3, ["no question is left by the filter"]),
+    (["--id", "q1", "--id", "q9"], 2, ["no question has the id 'q9'"]),
+    (["--type", "unanswerable"], 3, ["has gold", "widen the filter"]),
+    (["--save-baseline", "--type", "direct"], 2, ["--save-baseline needs the whole matrix and every question"]),
+    (["--save-baseline", "--id", "q1"], 2, ["--save-baseline needs the whole matrix and every question"]),
+    (["--save-baseline", "--strategies", "s0_original"], 2, ["--save-baseline needs the whole matrix"]),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("damage", "options", "code", "parts"),
+    [
+        *(pytest.param(damage, [], 2, parts, id=f"corpus: {name}") for name, damage, parts in CORPUS),
+        *(pytest.param(damage, [], code, parts, id=f"key: {name}") for name, damage, code, parts in KEY),
+        *(pytest.param(None, options, code, parts, id=" ".join(options)) for options, code, parts in OPTIONS),
+    ],
+)
+def test_bad_input_is_told_before_anything_is_written(place, capsys, damage, options, code, parts):
+    if damage:
+        damage(place)
+    assert place.eval(*options) == code
+    shown = capsys.readouterr()
+    for part in parts:
+        assert part in shown.err
+    assert "Traceback" not in shown.err
+    assert shown.out == ""
+    assert left_alone(place)
+    assert not place.index_dir.exists()
+
+
+@pytest.mark.parametrize(("damage", "parts"), [(damage, parts) for _, damage, parts in CORPUS])
+def test_the_index_command_tells_the_same_of_the_corpus(place, capsys, damage, parts):
+    damage(place)
+    assert place.index() == 2
+    assert all(part in capsys.readouterr().err for part in parts[:1])
+    assert not place.index_dir.exists()
+
+
+def test_the_index_command_lists_the_chunkers_for_an_unknown_one(place, capsys):
+    assert place.index("headers", "heders") == 2
+    message = capsys.readouterr().err
+    assert all(name in message for name in ("unknown chunker 'heders'", "Did you mean 'headers'?", *CHUNKERS))
+    assert not place.index_dir.exists()
+
+
+@pytest.mark.parametrize(
+    ("content", "line", "message"),
+    [
+        ("", 1, "the page holds no text"),
+        ("# More\n\ntext {{< note\n", 3, "a shortcode opened by {{< is never closed"),
+        ("---\ntitle: More\ntext\n", 1, "front matter is opened by --- and never closed"),
+    ],
+)
+def test_what_looks_unfinished_is_accepted_with_file_and_line(place, caplog, content, line, message):
+    page("more.md", content)(place)
+    with caplog.at_level(logging.WARNING):
+        assert place.eval(*LEXICAL) == 0
+    (record,) = caplog.records
+    assert record.getMessage().startswith(f"{place.corpus / 'more.md'}:{line}: {message}")
+    assert not left_alone(place)
+
+
+def test_a_line_of_a_megabyte_is_accepted_in_silence(place, caplog):
+    page("more.md", "word " * 200_000)(place)
+    assert place.eval(*LEXICAL) == 0
+    assert not caplog.records
+
+
+def test_a_warning_stands_on_one_line_of_stderr_and_says_nothing_on_stdout(place):
+    folder = place.corpus / "a-folder-with-a-name" / "so-long-that-the-path" / "is-wider-than-a-terminal"
+    folder.mkdir(parents=True)
+    (folder / "more.md").write_text("")
+    done = place.process("eval", *LEXICAL, "--quiet")
+    assert done.returncode == 0
+    assert done.stdout == ""
+    assert done.stderr == f"warning: {folder / 'more.md'}:1: the page holds no text; there is nothing in it to find.\n"
+
+
+def test_a_type_is_shown_as_it_is_written(place, capsys):
+    place.ask(QUESTIONS[0] | {"type": "[/red]:smile:"})
+    assert place.eval(*LEXICAL) == 0
+    assert "[/red]:smile:" in re.sub(r"[^\S\n]+", " ", capsys.readouterr().out)
+
+
+@pytest.mark.parametrize("blocked", ["--out", "--index-dir"])
+def test_a_file_in_the_way_is_told_with_the_remedy(place, capsys, blocked):
+    in_the_way = place.root / "in-the-way"
+    in_the_way.write_text("a file")
+    assert place.eval("--strategies", "headers+vector", blocked, str(in_the_way)) == 2
+    message = capsys.readouterr().err
+    assert str(in_the_way) in message
+    assert "name another" in message
+    assert "Traceback" not in message
+    assert in_the_way.read_text() == "a file"
+    assert left_alone(place)
+
+
+@pytest.mark.parametrize(
+    ("option", "space"),
+    [
+        ("--out", "4k"),
+        ("--index-dir", "40k"),  # the vector cache does not fit
+        ("--index-dir", "200k"),  # nor Chroma's tables
+        ("--index-dir", "360k"),  # nor what it stores of the chunks
+        ("--index-dir", "440k"),  # nor its graph
+    ],
+)
+def test_a_full_disk_is_told_with_the_remedy(place, capsys, option, space):
+    small = place.root / "small"
+    with disk(small, f"size={space}"):
+        assert place.eval("--strategies", "headers+vector", option, str(small)) == 2
+        message = capsys.readouterr().err
+        assert "Traceback" not in message
+        assert str(small) in message
+        assert re.search(r"free (disk )?space", message, re.IGNORECASE)
+        assert not [path.name for path in small.iterdir() if not path.name.startswith("vectors.sqlite3")]
+    assert left_alone(place)
+
+
+@pytest.mark.parametrize("option", ["--out", "--index-dir"])
+def test_a_read_only_folder_is_told_with_the_remedy(place, capsys, option):
+    sealed = place.root / "sealed"
+    with disk(sealed, "ro"):
+        assert place.eval("--strategies", "headers+vector", option, str(sealed)) == 2
+        message = capsys.readouterr().err
+    assert "Traceback" not in message
+    assert str(sealed) in message
+    assert "name another" in message
+    assert left_alone(place)
+
+
+def test_indexes_in_a_folder_that_became_read_only_are_told_with_the_remedy(place, capsys):
+    sealed = place.root / "sealed"
+    with disk(sealed, "size=10m"):
+        assert place.index("headers", "--index-dir", str(sealed)) == 0
+        subprocess.run(["mount", "-o", "remount,ro", sealed], check=True)
+        assert place.eval("--strategies", "headers+vector", "--index-dir", str(sealed)) == 2
+        message = capsys.readouterr().err
+    assert "Traceback" not in message
+    assert "--index-dir" in message
+    assert left_alone(place)
+
+
+def test_an_altered_model_file_is_refused(place, capsys, monkeypatch):
+    monkeypatch.setitem(wheel.SHA256, "onnx/model.onnx", "0" * 64)
+    monkeypatch.setattr(docmind.cli, "load_models", lambda profile: Models(OnnxEmbedder(), None))
+    assert place.eval("--strategies", "headers+vector") == 2
+    message = capsys.readouterr().err
+    assert "was altered" in message
+    assert "pip install --force-reinstall" in message
+    assert left_alone(place)
+
+
+def test_a_fault_of_docmind_ends_with_2_and_a_traceback(place, capsys, monkeypatch):
+    def fault(*_, **__):
+        raise ZeroDivisionError("a fault")
+
+    monkeypatch.setattr(docmind.cli, "ceiling", fault)
+    assert place.eval(*LEXICAL) == 2
+    message = capsys.readouterr().err
+    assert "Traceback" in message
+    assert "ZeroDivisionError: a fault" in message
+    assert "a fault of DocMind" in message
+    assert left_alone(place)
+
+
+def test_an_interrupt_ends_with_130_and_says_what_was_kept(place, capsys, monkeypatch):
+    def interrupt(*_, **__):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(docmind.cli, "ceiling", interrupt)
+    assert place.eval(*LEXICAL) == 130
+    assert "interrupted; what was embedded is kept" in capsys.readouterr().err
+    assert left_alone(place)
+
+
+def test_a_reader_that_leaves_early_changes_no_exit_code(place):
+    command = [sys.executable, "-m", "docmind.cli", *place.arguments("eval", *LEXICAL)]
+    reading, writing = os.pipe()
+    os.close(reading)
+    with os.fdopen(writing, "w") as pipe:
+        done = subprocess.run(command, stdout=pipe, stderr=subprocess.PIPE, text=True, timeout=60, check=False)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert json.loads(place.bytes())["schema"] == "docmind.results/1"
+
+
+def test_without_a_command_the_help_is_shown(capsys):
+    assert docmind.cli.main([]) == 2
+    assert docmind.cli.main(["--help"]) == 0
+    assert "eval" in capsys.readouterr().out
