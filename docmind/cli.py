@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
+from rich.box import SIMPLE_HEAD
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 from rich.table import Table as RichTable
@@ -227,13 +228,15 @@ def _say_built(engine: Engine, chunker: str) -> None:
 
 
 def _show(table: Table) -> None:
-    shown = RichTable(*table.header)
-    shown.columns[0].no_wrap = True
-    for column in shown.columns[1:]:
-        column.justify = "right"
+    """Where a terminal is too narrow, the words of the header are folded; names and figures stay whole."""
+    shown = RichTable(box=SIMPLE_HEAD, padding=0, show_edge=False)
+    names, *figures = table.header
+    shown.add_column(names, no_wrap=True)
+    for header in figures:
+        shown.add_column(header, justify="right", overflow="fold", min_width=len("100.0"))
     for row in table.rows:
         shown.add_row(*row)
-    if not out.is_terminal:  # a file has no width into which the table would have to be squeezed
+    if not out.is_terminal:  # then there is no width to keep to
         shown.width = out.measure(shown, options=out.options.update(max_width=1000)).maximum
     out.print(shown, crop=False)
 
