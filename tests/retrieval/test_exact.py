@@ -1,0 +1,32 @@
+"""On the committed handbook and answer key, vector search is exact: for every question and every chunker."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from docmind.chunking import CHUNKERS
+from docmind.config import Settings
+from docmind.evaluation.dataset import load_questions
+from docmind.models import load
+from docmind.retrieval.engine import Engine
+
+ROOT = Path(__file__).parent.parent.parent
+
+
+@pytest.fixture(scope="module")
+def engine(tmp_path_factory):
+    made = Engine(Settings(corpus=ROOT / "corpus", index_dir=tmp_path_factory.mktemp("indexes")), load("default"))
+    yield made
+    made.close()
+
+
+@pytest.mark.parametrize("chunker", CHUNKERS)
+def test_the_top_ten_are_those_of_numpy(engine, chunker, embedder):
+    chunks = engine.chunks(chunker)
+    vectors = engine.embedder.embed([chunk.text for chunk in chunks]).astype(np.float64)
+    mode = engine.parts(chunker, shared=False).mode("vector")
+    for question in load_questions(ROOT / "eval" / "questions.jsonl", engine.documents).questions:
+        scores = np.round(vectors @ embedder.embed([question.text])[0].astype(np.float64), 6)
+        expected = sorted(range(len(chunks)), key=lambda i: (-scores[i], chunks[i].doc_id, chunks[i].order))[:10]
+        assert [hit.chunk.id for hit in mode.retrieve(question.query, 10).hits] == [chunks[i].id for i in expected]
