@@ -37,7 +37,7 @@ from docmind.evaluation.reports.tables import Table, matrix
 from docmind.evaluation.results import Graded, results
 from docmind.evaluation.run import run
 from docmind.evaluation.score import answerable, score
-from docmind.files import write_atomic
+from docmind.files import check_writable, write_atomic
 from docmind.models import load as load_models
 from docmind.protocols import Advance
 from docmind.retrieval import MODES
@@ -129,6 +129,7 @@ def evaluate(
 ) -> None:
     """Score the strategies against the answer key and write the results."""
     chosen = _strategies(strategies)
+    check_writable(out_dir)
     if save_baseline and (types or ids or not set(MATRIX) <= set(chosen)):
         raise UsageError(
             "--save-baseline needs the whole matrix and every question: leave out --strategies, --type, --id."
@@ -213,10 +214,9 @@ def _write(found: dict[str, Any], timings: dict[str, Any], key: AnswerKey, folde
         "timings.json": dumps({"schema": "docmind.timings/1", "machine": machine, "milliseconds": timings}),
         **{f"latest.{ending}": report(found, timings, key.questions) for ending, report in REPORTS.items()},
     }
-    if save_baseline:
+    if save_baseline and not found["counts"]["errors"]:
         files["baseline.json"] = dumps(baseline(found))
-    for name, text in files.items():
-        write_atomic(folder / name, text)
+    write_atomic({folder / name: text for name, text in files.items()})
 
 
 def _say_built(engine: Engine, chunker: str) -> None:

@@ -1,9 +1,10 @@
-"""Writes a file whole or not at all. It does not know what it writes."""
+"""Writes files whole or not at all. It does not know what it writes."""
 
 from __future__ import annotations
 
 import errno
 import os
+from collections.abc import Mapping
 from pathlib import Path
 
 from docmind.errors import StorageError
@@ -12,25 +13,39 @@ _FULL = {errno.ENOSPC, errno.EDQUOT}
 _REFUSED = {errno.EACCES, errno.EPERM, errno.EROFS}
 
 
-def write_atomic(path: Path, text: str) -> None:
-    """Write `text` to `path` as UTF-8 with `\\n` line ends. Readers see the old file or the new one, never a part.
+def write_atomic(files: Mapping[Path, str]) -> None:
+    """Write each text to its path as UTF-8 with `\\n` line ends. Readers see old files or new ones, never a part.
 
-    Missing folders are made. Raises StorageError where the disk is full or the place cannot be written; what stood at
-    `path` is then as before.
+    All are written beside their places before the first is moved there, so that files which belong together stay
+    together. Missing folders are made. Raises StorageError where the disk is full or a place cannot be written; what
+    stood there is then as before.
     """
-    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+    written: dict[Path, Path] = {}
+    path = Path()
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        try:
-            with temporary.open("w", encoding="utf-8", newline="\n") as file:
+        for path, text in files.items():
+            path.parent.mkdir(parents=True, exist_ok=True)
+            written[path] = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+            with written[path].open("w", encoding="utf-8", newline="\n") as file:
                 file.write(text)
                 file.flush()
                 os.fsync(file.fileno())
+        for path, temporary in written.items():
             temporary.replace(path)
-        finally:
-            temporary.unlink(missing_ok=True)
     except OSError as error:
         raise StorageError(f"{path}: cannot be written: {error.strerror}. {_remedy(path, error)}") from error
+    finally:
+        for temporary in written.values():
+            temporary.unlink(missing_ok=True)
+
+
+def check_writable(folder: Path) -> None:
+    """Raise StorageError where `folder` cannot hold files, though it need not exist yet: asked before any work."""
+    there = next(place for place in (folder, *folder.absolute().parents) if place.exists())
+    if not there.is_dir() or not os.access(there, os.W_OK):
+        raise StorageError(
+            f"{folder}: nothing can be written there. It must be a folder that can be written; name another."
+        )
 
 
 def _remedy(path: Path, error: OSError) -> str:

@@ -200,7 +200,7 @@ def main() -> None:
     kept = json.loads(RESULTS.read_text(encoding="utf-8"))["corpora"] if RESULTS.exists() else {}
     machine = {"processor": processor(), "cpus": os.cpu_count(), "python": platform.python_version()}
     corpora = {**kept, arguments.corpus.name: {"machine": machine, **found}}
-    write_atomic(RESULTS, dumps({"schema": "docmind.bench/1", "corpora": dict(sorted(corpora.items()))}))
+    write_atomic({RESULTS: dumps({"schema": "docmind.bench/1", "corpora": dict(sorted(corpora.items()))})})
 
 
 if __name__ == "__main__":

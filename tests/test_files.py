@@ -6,13 +6,13 @@ from pathlib import Path
 import pytest
 
 from docmind.errors import StorageError
-from docmind.files import write_atomic
+from docmind.files import check_writable, write_atomic
 
 
 def test_writes_whole_files_into_new_folders_with_line_feeds_alone(tmp_path: Path) -> None:
     path = tmp_path / "new" / "deep" / "a.json"
-    write_atomic(path, "1\n")
-    write_atomic(path, "é\n2\n")
+    write_atomic({path: "1\n"})
+    write_atomic({path: "é\n2\n"})
     assert path.read_bytes() == "é\n2\n".encode()
     assert [p.name for p in path.parent.iterdir()] == ["a.json"]
 
@@ -25,14 +25,14 @@ def test_a_failed_write_leaves_the_old_file_and_nothing_beside_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, number: int, remedy: str
 ) -> None:
     path = tmp_path / "a.json"
-    write_atomic(path, "old")
+    write_atomic({path: "old"})
 
     def fail(_: int) -> None:
         raise OSError(number, os.strerror(number))
 
     monkeypatch.setattr(os, "fsync", fail)
     with pytest.raises(StorageError, match=f"a.json: cannot be written: .*{remedy}"):
-        write_atomic(path, "new")
+        write_atomic({path: "new"})
     assert path.read_text() == "old"
     assert [p.name for p in tmp_path.iterdir()] == ["a.json"]
 
@@ -40,19 +40,37 @@ def test_a_failed_write_leaves_the_old_file_and_nothing_beside_it(
 def test_a_folder_that_is_a_file_is_an_error_that_names_it(tmp_path: Path) -> None:
     (tmp_path / "out").write_text("")
     with pytest.raises(StorageError, match=r"out/a\.json: cannot be written.*must be a folder"):
-        write_atomic(tmp_path / "out" / "a.json", "new")
+        write_atomic({tmp_path / "out" / "a.json": "new"})
+
+
+def test_files_that_belong_together_are_written_all_or_none(tmp_path: Path) -> None:
+    first, second = tmp_path / "a.json", tmp_path / "blocked" / "b.json"
+    write_atomic({first: "old"})
+    (tmp_path / "blocked").write_text("in the way")
+    with pytest.raises(StorageError, match=r"b\.json: cannot be written"):
+        write_atomic({first: "new", second: "new"})
+    assert first.read_text() == "old"
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["a.json", "blocked"]
+
+
+def test_a_place_that_cannot_be_written_is_refused_before_any_work(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    check_writable(tmp_path / "new" / "deep")
+    for place in (tmp_path / "file", tmp_path / "file" / "deep"):
+        with pytest.raises(StorageError, match="nothing can be written there"):
+            check_writable(place)
 
 
 def test_a_reader_never_sees_a_part(tmp_path: Path) -> None:
     path = tmp_path / "a.txt"
     texts = {"x" * 200_000, "y" * 100_000}
-    write_atomic(path, max(texts))
+    write_atomic({path: max(texts)})
     done = threading.Event()
 
     def write() -> None:
         for _ in range(20):
             for text in texts:
-                write_atomic(path, text)
+                write_atomic({path: text})
         done.set()
 
     writer = threading.Thread(target=write)
