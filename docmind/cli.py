@@ -130,6 +130,10 @@ def evaluate(
     """Score the strategies against the answer key and write the results."""
     chosen = _strategies(strategies)
     check_writable(out_dir)
+    if out_dir.resolve().is_relative_to(corpus.resolve()):
+        raise UsageError(
+            f"--out {out_dir} lies in the corpus {corpus}, and the report would be indexed. Name another folder."
+        )
     if save_baseline and (types or ids or not set(MATRIX) <= set(chosen)):
         raise UsageError(
             "--save-baseline needs the whole matrix and every question: leave out --strategies, --type, --id."
@@ -285,7 +289,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     except SystemExit as end:  # how Typer ends, having told of a wrong option itself
         if end.code == INTERRUPTED:
             _tell("interrupted; what was embedded is kept, and the next run goes on from there")
-        return int(end.code or 0)
+        # Typer's 1 is a reader that left early; to us it means that a gate failed.
+        return 2 if end.code == 1 else int(end.code or 0)
     except DocMindError as error:
         _tell(f"error: {error}", "red")
         return error.exit_code

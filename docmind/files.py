@@ -25,6 +25,8 @@ def write_atomic(files: Mapping[Path, str]) -> None:
     try:
         for path, text in files.items():
             path.parent.mkdir(parents=True, exist_ok=True)
+            if path.is_dir():
+                raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
             written[path] = path.with_name(f".{path.name}.{os.getpid()}.tmp")
             with written[path].open("w", encoding="utf-8", newline="\n") as file:
                 file.write(text)

@@ -123,10 +123,14 @@ def fold(text: str) -> Folded:
     return Folded(folded[:kept], tuple(starts[:kept]), tuple(ends[:kept]))
 
 
+UNPARTED = "\u0e00"
+"""From this character on (Thai, Chinese, Japanese and others) words are commonly written without blanks between them."""
+
+
 def find_all(text: Folded | str, evidence: str) -> list[tuple[int, int]]:
     """Every place of `evidence` in `text`, rising, both folded. Fold a text once where much is looked up in it.
 
-    Where some places are bounded by word borders, those alone count: "10 days" does not stand in "110 days".
+    Only places bounded by word borders count: "10 days" does not stand in "110 days".
     Evidence without a letter, digit or sign to compare is found nowhere.
     """
     folded = fold(text) if isinstance(text, str) else text
@@ -139,14 +143,13 @@ def find_all(text: Folded | str, evidence: str) -> list[tuple[int, int]]:
         places.append(at)
         at = folded.text.find(wanted, at + 1)
     bounded = [i for i in places if _bounded(folded.text, i, i + len(wanted))]
-    return [(folded.starts[i], folded.ends[i + len(wanted) - 1]) for i in bounded or places]
+    return [(folded.starts[i], folded.ends[i + len(wanted) - 1]) for i in bounded]
 
 
 def _bounded(text: str, start: int, end: int) -> bool:
-    """Whether neither border of the range cuts a word in two."""
-    return not any(
-        0 < border < len(text) and text[border - 1].isalnum() and text[border].isalnum() for border in (start, end)
-    )
+    """Whether neither border of the range cuts a word in two, in the scripts that part words by blanks."""
+    borders = (text[border - 1 : border + 1] for border in (start, end) if 0 < border < len(text))
+    return not any(pair.isalnum() and max(pair) < UNPARTED for pair in borders)
 
 
 def nearest(text: str, evidence: str) -> str:

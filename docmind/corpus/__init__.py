@@ -46,9 +46,14 @@ def state(root: Path, exclude: Sequence[str] = ()) -> object:
 
 def _found(root: Path, exclude: Sequence[str]) -> list[tuple[str, Path]]:
     """The ids and paths of the pages that `load` reads, by id."""
-    if not root.is_dir():
-        what = "is no folder" if root.exists() else "does not exist"
-        raise CorpusError(f"corpus {root} {what}. Name a folder of pages: --corpus DIR.")
+    try:
+        is_folder = stat.S_ISDIR(root.stat().st_mode)
+    except OSError as error:
+        raise CorpusError(
+            f"corpus {root} cannot be read: {error.strerror}. Name a folder of pages: --corpus DIR."
+        ) from error
+    if not is_folder:
+        raise CorpusError(f"corpus {root} is no folder. Name a folder of pages: --corpus DIR.")
     patterns = (*LEFT_OUT, *exclude)
     pages = sorted(_pages(root, "", patterns, (root.resolve(),)))
     if not pages:
@@ -68,6 +73,8 @@ def _pages(folder: Path, prefix: str, patterns: Sequence[str], above: tuple[Path
         raise CorpusError(f"folder {folder} cannot be read ({error.strerror}). {_REMEDY}") from error
     for path in entries:
         page = prefix + path.name
+        if not page.isprintable() and any("\ud800" <= character <= "\udfff" for character in page):
+            raise CorpusError(f"the name of {page!r} is not UTF-8. Rename it, or leave its folder out by a pattern.")
         if path.name.startswith(".") or any(fnmatchcase(page, pattern) for pattern in patterns):
             continue
         is_page = path.suffix.lower() in FORMATS

@@ -90,6 +90,11 @@ def _front_matter(path: Path, raw: str) -> tuple[Mapping[Any, Any], str, int]:
             logger.warning("%s:1: front matter is opened by --- and never closed; it is kept as text.", path)
         return whole
     try:
+        if any(isinstance(token, yaml.AliasToken) for token in yaml.scan(block)):
+            # A few lines of aliases can stand for gigabytes, or for themselves.
+            raise CorpusError(
+                f"{path}:1: the front matter uses YAML aliases (*name), which are not read. Write them out."
+            )
         front = handler.load(block) if block.strip() else {}
     except (yaml.YAMLError, ValueError) as error:  # ValueError: a date such as 2024-13-45
         if not meant:

@@ -17,6 +17,7 @@ import hashlib
 import json
 import logging
 import shutil
+import sqlite3
 import tempfile
 import time
 from collections.abc import Sequence
@@ -126,14 +127,16 @@ def _put_in_place(aside: Path, folder: Path) -> None:
 
 def _whole(folder: Path) -> bool:
     """Whether `folder` holds a finished index whose files are as they were written. A damaged one is removed."""
-    if not folder.exists():
+    if not folder.is_dir():
+        folder.unlink(missing_ok=True)
         return False
     try:
         expected = json.loads((folder / MANIFEST).read_text(encoding="utf-8"))["files"]
         if expected == _checksums(folder):
+            store.check_database(folder)
             return True
         reason = "its files differ from its manifest"
-    except (OSError, ValueError, KeyError, TypeError) as error:
+    except (OSError, ValueError, KeyError, TypeError, sqlite3.Error) as error:
         reason = str(error)
     log.warning("%s: the index is damaged (%s); it is built anew", folder, reason)
     shutil.rmtree(folder)

@@ -6,6 +6,7 @@ wanted, and what it proposes is scored from the vectors as they were embedded. S
 
 from __future__ import annotations
 
+import sqlite3
 from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager
 from pathlib import Path
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
 COLLECTION = "chunks"
 VECTORS = "vectors.npy"
 CHROMA = "chroma"
+DATABASE = "chroma.sqlite3"
 SPARE = 10
 """Candidates fetched beyond what is wanted, so that Chroma's rounding cannot push a true neighbour out."""
 
@@ -84,6 +86,16 @@ def write(folder: Path, chunks: Sequence[Chunk], vectors: FloatMatrix) -> None:
                 documents=[chunks[i].text for i in some],
                 metadatas=[{"doc_id": chunks[i].doc_id, "order": chunks[i].order} for i in some],
             )
+
+
+def check_database(folder: Path) -> None:
+    """Raise sqlite3.Error where Chroma's database is missing or damaged, before Chroma meets it.
+
+    Chroma writes into it at every open, so no checksum holds, and one failure to open a path stays with the process.
+    """
+    with closing(sqlite3.connect(f"{(folder / CHROMA / DATABASE).absolute().as_uri()}?mode=ro", uri=True)) as database:
+        if database.execute("SELECT 1 FROM collections WHERE name = ?", (COLLECTION,)).fetchone() is None:
+            raise sqlite3.DatabaseError("the collection is missing")
 
 
 class VectorStore:

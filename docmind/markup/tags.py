@@ -36,7 +36,8 @@ def is_tag_name(name: str) -> bool:
 def tag_text(tag: str) -> str:
     """What stands in the text for one tag or comment.
 
-    A line break for a block, marks for a heading, an item and a cell, the alternative text of an image, else nothing.
+    A line break for a block, marks for a heading, an item, a cell and what is raised, the alternative text of an
+    image, else nothing.
     A tag that HTML does not know stands for itself.
     """
     match = _TAG.fullmatch(tag)
@@ -52,7 +53,9 @@ def tag_text(tag: str) -> str:
         return "\n\n" if match["closing"] else f"\n\n{'#' * int(name[1])} "
     if name in ("li", "td", "th"):
         return "" if match["closing"] else "\n- " if name == "li" else " | "
-    return "\n" if name == "br" or name in block_names else ""
+    if name == "sup":  # a footnote mark is no further digit of the figure before it, nor is an exponent
+        name = "" if match["closing"] else "^"
+    return "\n" if name == "br" or name in block_names else name if name == "^" else ""
 
 
 def html_lines(source: str) -> list[str]:

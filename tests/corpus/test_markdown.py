@@ -128,3 +128,11 @@ def test_what_looks_unfinished_is_a_warning_with_file_and_line(
 def test_a_line_of_a_megabyte_is_accepted_in_silence(page: Path, caplog: pytest.LogCaptureFixture) -> None:
     assert len(loaded(page, "word " * 200_000).text) == 999_999
     assert not caplog.records
+
+
+@pytest.mark.parametrize("block", ["a: &a [x]\nb: [*a, *a]", "a: &a [*a]"])
+def test_yaml_aliases_are_refused_before_they_grow(tmp_path: Path, block: str) -> None:
+    page = tmp_path / "a.md"
+    page.write_text(f"---\n{block}\n---\n# A\n", encoding="utf-8")
+    with pytest.raises(CorpusError, match=r"a\.md:1: .*aliases"):
+        read(page, "a.md")

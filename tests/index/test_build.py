@@ -93,6 +93,17 @@ def test_a_damaged_index_is_told_and_built_anew(make, cached, caplog, file, dama
     assert cached.embedded == 3
 
 
+@pytest.mark.parametrize("damage", [lambda path: path.unlink(), lambda path: path.write_bytes(b"\xff" * 5000)])
+def test_a_damaged_database_of_chroma_is_told_and_built_anew(make, cached, caplog, damage):
+    index = make()
+    index.close()
+    damage(index.folder / "chroma" / "chroma.sqlite3")
+    with caplog.at_level(logging.WARNING):
+        again = make()
+    assert "damaged" in caplog.text
+    assert again.vectors.search(cached.embed(["sick pay"])[0], 1) == [(1, 1.0)]
+
+
 def test_a_half_built_folder_is_never_used_and_is_swept_when_it_is_old(make, tmp_path):
     old, young = tmp_path / "indexes" / ".building-old", tmp_path / "indexes" / ".building-young"
     for folder in (old, young):

@@ -235,3 +235,7 @@ def test_a_line_of_a_megabyte_is_accepted_in_silence() -> None:
 def test_deep_nesting_loses_no_word() -> None:
     raw = "".join(f"{'  ' * depth}- w{depth}\n" for depth in range(60))
     assert clean(raw).text.replace("-", "").split() == [f"w{depth}" for depth in range(60)]
+
+
+def test_a_raised_mark_is_no_digit_of_the_figure_before_it() -> None:
+    assert clean("up to €1,100<sup>2</sup>").text == "up to €1,100^2"
