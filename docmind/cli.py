@@ -159,7 +159,7 @@ def evaluate(
     if errors := found["counts"]["errors"]:
         raise IncompleteError(
             f"the run is incomplete: {errors} questions ended in an error, and their strategies have no metrics. "
-            f"{out_dir}/latest.md names them."
+            f"{out_dir}/latest.md names them.{' So no baseline was saved.' if save_baseline else ''}"
         )
 
 

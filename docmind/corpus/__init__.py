@@ -49,9 +49,8 @@ def _found(root: Path, exclude: Sequence[str]) -> list[tuple[str, Path]]:
     try:
         is_folder = stat.S_ISDIR(root.stat().st_mode)
     except OSError as error:
-        raise CorpusError(
-            f"corpus {root} cannot be read: {error.strerror}. Name a folder of pages: --corpus DIR."
-        ) from error
+        what = "does not exist" if isinstance(error, FileNotFoundError) else f"cannot be read: {error.strerror}"
+        raise CorpusError(f"corpus {root} {what}. Name a folder of pages: --corpus DIR.") from error
     if not is_folder:
         raise CorpusError(f"corpus {root} is no folder. Name a folder of pages: --corpus DIR.")
     patterns = (*LEFT_OUT, *exclude)

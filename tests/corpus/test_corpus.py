@@ -50,7 +50,7 @@ def test_links_to_pages_and_folders_elsewhere_are_followed(tmp_path: Path) -> No
 
 
 def test_a_missing_folder_a_file_and_a_folder_without_pages_are_errors(tmp_path: Path) -> None:
-    with pytest.raises(CorpusError, match=r"cannot be read: No such file.*--corpus DIR"):
+    with pytest.raises(CorpusError, match=r"does not exist.*--corpus DIR"):
         load(tmp_path / "nowhere")
     write(tmp_path, "README.md")
     with pytest.raises(CorpusError, match="is no folder"):
