@@ -42,6 +42,7 @@ from docmind.models import load as load_models
 from docmind.protocols import Advance
 from docmind.retrieval import MODES
 from docmind.retrieval.engine import Engine
+from docmind.retrieval.engine import quiet as no_progress
 from docmind.retrieval.fingerprint import treatment
 
 DEFAULTS = Settings()
@@ -247,7 +248,7 @@ def _show(table: Table) -> None:
 
 @contextmanager
 def _engine(settings: Settings, quiet: bool) -> Iterator[Engine]:
-    engine = Engine(settings, load_models(settings.profile), _no_progress if quiet else _progress, shared=True)
+    engine = Engine(settings, load_models(settings.profile), no_progress if quiet else _progress, shared=True)
     try:
         yield engine
     finally:
@@ -261,11 +262,6 @@ def _progress(what: str, total: int) -> Iterator[Advance]:
     with Progress(*columns, console=err, transient=True, disable=not err.is_terminal) as shown:
         task = shown.add_task(what, total=total)
         yield lambda done: shown.advance(task, done)
-
-
-@contextmanager
-def _no_progress(what: str, total: int) -> Iterator[Advance]:
-    yield lambda done: None
 
 
 def _tell(text: str, style: str | None = None) -> None:

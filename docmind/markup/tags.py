@@ -53,9 +53,9 @@ def tag_text(tag: str) -> str:
         return "\n\n" if match["closing"] else f"\n\n{'#' * int(name[1])} "
     if name in ("li", "td", "th"):
         return "" if match["closing"] else "\n- " if name == "li" else " | "
-    if name == "sup":  # a footnote mark is no further digit of the figure before it, nor is an exponent
-        name = "" if match["closing"] else "^"
-    return "\n" if name == "br" or name in block_names else name if name == "^" else ""
+    # A footnote mark is no further digit of the figure before it, nor is an exponent.
+    raised = "^" if name == "sup" and not match["closing"] else ""
+    return "\n" if name == "br" or name in block_names else raised
 
 
 def html_lines(source: str) -> list[str]:
