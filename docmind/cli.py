@@ -6,6 +6,7 @@ Exit codes: 0 done; 2 a wrong option, bad input, a damaged or missing file, a mo
 
 from __future__ import annotations
 
+import errno
 import logging
 import os
 import platform
@@ -14,6 +15,7 @@ import traceback
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from functools import lru_cache
+from io import TextIOWrapper
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -33,7 +35,7 @@ from docmind.evaluation.instrument import instrument
 from docmind.evaluation.latency import latency, sample
 from docmind.evaluation.layout import dumps
 from docmind.evaluation.reports import REPORTS
-from docmind.evaluation.reports.tables import Table, matrix
+from docmind.evaluation.reports.tables import Table, matrix, plural
 from docmind.evaluation.results import Graded, results
 from docmind.evaluation.run import run
 from docmind.evaluation.score import answerable, score
@@ -151,15 +153,17 @@ def evaluate(
             key.questions,
             instrument=instrument(key, engine.documents),
             treatment=treatment(engine, chosen, load_models(profile).fingerprint()),
+            left_out=key.left_out,
         )
     _write(found, timings, key, out_dir, save_baseline)
     if not quiet:
         _show(matrix(found, timings))
         written = f"Written to {out_dir}/latest.json and latest.md."
-        out.print(f"{found['counts']['answerable']} answerable questions. {written}", soft_wrap=True)
+        asked = plural(found["counts"]["answerable"], "answerable question")
+        out.print(f"{asked}. {written}", soft_wrap=True)
     if errors := found["counts"]["errors"]:
         raise IncompleteError(
-            f"the run is incomplete: {errors} questions ended in an error, and their strategies have no metrics. "
+            f"the run is incomplete: {plural(errors, 'answer')} ended in an error, and their strategies have no metrics. "
             f"{out_dir}/latest.md names them.{' So no baseline was saved.' if save_baseline else ''}"
         )
 
@@ -279,8 +283,12 @@ class _Warnings(logging.Handler):
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command with `argv`, by default the process's own, and return its exit code."""
     logging.basicConfig(level=logging.WARNING, format="%(message)s", handlers=[_Warnings()])
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, TextIOWrapper):  # a terminal that knows ASCII alone gets "?" for the rest
+            stream.reconfigure(errors="replace")
     try:
         app(args=argv, prog_name="docmind")
+        sys.stdout.flush()
         return 0
     except SystemExit as end:  # how Typer ends, having told of a wrong option itself
         if end.code == INTERRUPTED:
@@ -290,7 +298,11 @@ def main(argv: Sequence[str] | None = None) -> int:
     except DocMindError as error:
         _tell(f"error: {error}", "red")
         return error.exit_code
-    except Exception:
+    except Exception as error:
+        if isinstance(error, OSError) and error.errno == errno.ENOSPC:  # files tell it as a StorageError
+            out.on_broken_pipe()
+            _tell("error: standard output cannot be written: no space is left there. What files there are stay.", "red")
+            return 2
         # Python would end with 1, which means that a gate failed.
         traceback.print_exc()
         _tell("This is a fault of DocMind, not of your input. Please report it, with the lines above.")

@@ -95,10 +95,14 @@ class Chunker(Protocol):
 
 
 class Retriever(Protocol):
-    """Finds chunks for a question."""
+    """Finds chunks for a question. A frozen dataclass, so that the fingerprint can tell how it is composed."""
 
     def retrieve(self, query: Query, k: int) -> Ranking:
-        """At most `k` hits, k > 0."""
+        """`k` hits, k > 0, or as many as can be found: ranks from 1, scores that never rise, no chunk twice.
+
+        Only chunks of `query.doc_ids` are searched, before any top-k. `stages` tells every step; what the last one
+        passed on begins with the hits. Equal scores stand by document, then order.
+        """
 
 
 class Reranker(Protocol):

@@ -43,6 +43,10 @@ class Registry(Mapping[str, T]):
 def unknown(kind: str, name: str, known: Iterable[str]) -> str:
     """The message for a name that is none of `known`, with the nearest one first."""
     names = list(known)
-    near = difflib.get_close_matches(name, names, n=1)
-    hint = f" Did you mean {near[0]!r}?" if near else ""
-    return f"unknown {kind} {name!r}.{hint} There are: {', '.join(names)}."
+    return f"unknown {kind} {name!r}.{did_you_mean(name, names)} There are: {', '.join(names)}."
+
+
+def did_you_mean(name: str, known: Iterable[str]) -> str:
+    """A sentence that names the nearest of `known`, led by a blank; "" where nothing is near."""
+    near = difflib.get_close_matches(name, list(known), n=1)
+    return f" Did you mean {near[0]!r}?" if near else ""

@@ -26,6 +26,7 @@ from rich.table import Table
 
 from docmind.chunking import CHUNKERS
 from docmind.config import Settings
+from docmind.corpus import load as load_corpus
 from docmind.evaluation.layout import dumps
 from docmind.files import write_atomic
 from docmind.models import load
@@ -155,7 +156,7 @@ def measure(corpus: Path, questions: Path) -> dict[str, Any]:
         timings = json.loads((out / "timings.json").read_text(encoding="utf-8"))["milliseconds"]
         p50 = {name: spent["query"]["p50"] for name, spent in timings.items()}
         return {
-            "pages": len(list(corpus.rglob("*.md"))),
+            "pages": len(load_corpus(corpus)),
             "plain_over_cold_index": langchain.seconds / cold_index.seconds,
             "cold_index_seconds": cold_index.seconds,
             "plain_seconds": langchain.seconds,

@@ -79,6 +79,10 @@ KEY: list[tuple[str, Damage, int, list[str]]] = [
     ("no evidence", asking(without("evidence")), 2, ["q1: 'evidence' is missing", "null if the question cannot"]),
     ("a repeated id", asking(QUESTIONS[0], "", QUESTIONS[0]), 2, ["questions.jsonl:3: q1: ", "stands in line 1 already"]),
     ("an unknown source", asking(QUESTIONS[0] | {"source": "leve.md"}), 2, ["unknown source 'leve.md'", "'leave.md'"]),
+    ("a repeated key", asking('{"id": "q1", "question": "Who?", "source": "pay.md", "evidence": "a", "source": null}'), 2,
+     ["questions.jsonl:1: ", "the key 'source' stands twice"]),
+    ("evidence of marks alone", asking(QUESTIONS[0] | {"evidence": " . "}), 2, ["q1: ", "holds no letter and no digit"]),
+    ("a source that is not read", asking(QUESTIONS[0] | {"source": "README.md"}), 2, ["unknown source", "left out"]),
     ("evidence not there", asking(QUESTIONS[0] | {"evidence": "28 days of annual leave"}), 2,
      ["questions.jsonl:1: q1: ", "'28 days of annual leave' is not in leave.md", "25 days of annual leave"]),
     ("every fault", asking(without("id"), QUESTIONS[1] | {"id": ""}), 2, ["faults in the answer key: 2", "jsonl:1", "jsonl:2"]),
@@ -177,6 +181,30 @@ def test_a_type_is_shown_as_it_is_written(place, capsys):
     place.ask(QUESTIONS[0] | {"type": "[/red]:smile:"})
     assert place.eval(*LEXICAL) == 0
     assert "[/red]:smile:" in re.sub(r"[^\S\n]+", " ", capsys.readouterr().out)
+
+
+def test_wrong_evidence_is_told_in_part_where_it_is_long(place, capsys):
+    place.ask(QUESTIONS[0] | {"evidence": "words " * 20_000})
+    assert place.eval(*LEXICAL) == 2
+    assert len(capsys.readouterr().err) < 2_000
+
+
+def test_results_inside_the_corpus_are_refused_since_they_would_be_indexed(place, capsys):
+    assert place.eval(*LEXICAL, "--out", str(place.corpus / "results")) == 2
+    assert "lies in the corpus" in capsys.readouterr().err
+    assert not (place.corpus / "results").exists()
+
+
+def test_a_name_that_is_not_utf8_is_told_or_read_but_ends_in_no_traceback(place, capsys):
+    try:
+        (place.corpus / os.fsdecode(b"caf\xe9.md")).write_text("# Café\n\nOpen at nine.\n")
+    except OSError as error:
+        pytest.skip(f"this file system refuses the name: {error}")
+    code = place.eval(*LEXICAL)
+    message = capsys.readouterr().err
+    assert code in (0, 2)
+    assert "Traceback" not in message
+    assert left_alone(place) == (code == 2)
 
 
 @pytest.mark.parametrize("blocked", ["--out", "--index-dir"])
@@ -279,6 +307,32 @@ def test_a_reader_that_leaves_early_changes_no_exit_code(place):
         done = subprocess.run(command, stdout=pipe, stderr=subprocess.PIPE, text=True, timeout=60, check=False)
     assert (done.returncode, done.stderr) == (0, "")
     assert json.loads(place.bytes())["schema"] == "docmind.results/1"
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no /dev/full here")
+def test_a_full_standard_output_ends_with_2_and_the_results_are_there(place):
+    command = [sys.executable, "-m", "docmind.cli", *place.arguments("eval", *LEXICAL)]
+    with Path("/dev/full").open("w") as full:
+        done = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True, timeout=60, check=False)
+    assert done.returncode == 2
+    assert "no space is left" in done.stderr
+    assert "Traceback" not in done.stderr
+    assert json.loads(place.bytes())["schema"] == "docmind.results/1"
+
+
+def test_a_terminal_that_knows_ascii_alone_gets_the_table(place):
+    place.ask(QUESTIONS[0] | {"type": "żółty"})
+    done = place.process("eval", *LEXICAL, PYTHONIOENCODING="ascii")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "headers+bm25" in done.stdout
+
+
+def test_typers_own_1_becomes_2_since_1_means_that_a_gate_failed(monkeypatch):
+    def abort(**_):
+        raise SystemExit(1)
+
+    monkeypatch.setattr(docmind.cli, "app", abort)
+    assert docmind.cli.main(["eval"]) == 2
 
 
 def test_without_a_command_the_help_is_shown(capsys):

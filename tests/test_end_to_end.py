@@ -59,7 +59,7 @@ def test_the_whole_matrix_is_scored_and_written(place, capsys):
     assert list(found) == ["schema", "fingerprint", "counts", "strategies"]
     assert found["schema"] == "docmind.results/1"
     assert set(found["fingerprint"]) == {"instrument", "treatment"}
-    assert found["counts"] == {"answerable": 4, "unanswerable": 1, "errors": 0}
+    assert found["counts"] == {"answerable": 4, "unanswerable": 1, "left_out": 0, "errors": 0}
     assert list(found["strategies"]) == sorted(strategy.name for strategy in MATRIX)
     for strategy in found["strategies"].values():
         assert list(strategy) == ["metrics", "by_type", "by_split", "ceiling", "questions"]
@@ -411,7 +411,7 @@ def test_the_hub_profile_runs_whole_and_then_without_the_hub(place, closed):
         done = place.process("eval", *options, **through(hub.endpoint, place))
     assert done.returncode == 0, done.stderr
     found = place.results()
-    assert found["counts"] == {"answerable": 4, "unanswerable": 1, "errors": 0}
+    assert found["counts"] == {"answerable": 4, "unanswerable": 1, "left_out": 0, "errors": 0}
     assert all(strategy["metrics"]["hit@10"] == 1 for strategy in found["strategies"].values())
     treatment = found["fingerprint"]["treatment"]
     assert "BAAI/bge-small-en-v1.5" in treatment["models"]["embedder"]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import json
 import logging
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
@@ -13,12 +14,16 @@ from pydantic import ValidationError
 from pydantic_core import ErrorDetails, from_json
 
 from docmind.errors import AnswerKeyError, IncompleteError, UsageError
-from docmind.evaluation.evidence import Pages, did_you_mean
+from docmind.evaluation.evidence import Pages, short
 from docmind.evaluation.keyform import AnyOf, Form, Full, Message, Place, Short
+from docmind.registry import did_you_mean
 from docmind.types import Document, Gold, Question, Span, Turn
 
 TOLD = 20
 """How many faults one error tells; of the rest it gives the number."""
+
+SHOWN = 80
+"""How many characters of a wrong value an error shows."""
 
 _NESTED: dict[int | str, type[Form]] = {"any": Place, "history": Message}
 _log = logging.getLogger(__name__)
@@ -27,12 +32,13 @@ F = TypeVar("F", bound=Form)
 
 @dataclass(frozen=True, slots=True)
 class AnswerKey:
-    """The questions asked for, in the order of the file; what was logged of the file's weak spots; and the SHA-256, in
-    hex, of its bytes."""
+    """The questions asked for, in the order of the file; what was logged of the file's weak spots; the SHA-256, in hex,
+    of its bytes; and how many questions a filter left out."""
 
     questions: tuple[Question, ...]
     warnings: tuple[str, ...]
     sha256: str
+    left_out: int = 0
 
 
 def load_questions(
@@ -58,7 +64,10 @@ def load_questions(
         raise IncompleteError(f"{path}: holds no question. Write one JSON object a line.")
     for warning in reader.warnings:
         _log.warning("%s", warning)
-    return AnswerKey(_filter(questions, types, ids, path), tuple(reader.warnings), hashlib.sha256(data).hexdigest())
+    kept = _filter(questions, types, ids, path)
+    return AnswerKey(
+        kept, tuple(reader.warnings), hashlib.sha256(data).hexdigest(), left_out=len(questions) - len(kept)
+    )
 
 
 def _decode(path: Path, data: bytes) -> str:
@@ -119,12 +128,13 @@ class _Reader:
 
     def _question(self, line: str, number: int) -> Question | None:
         try:
-            fields = from_json(line)
+            from_json(line)  # stricter than json: no NaN, no endless nesting
+            fields = json.loads(line, object_pairs_hook=_refuse_repeated)
         except ValueError as error:
-            self._fault(f"{_short(line.strip())} is not JSON ({error}). Write one JSON object a line.")
+            self._fault(f"{short(line.strip(), SHOWN)} is not JSON ({error}). Write one JSON object a line.")
             return None
         if not isinstance(fields, dict):
-            self._fault(f"{_short(fields)} is no JSON object. Write an object with id, question and gold.")
+            self._fault(f"{short(fields, SHOWN)} is no JSON object. Write an object with id, question and gold.")
             return None
         self._name(fields.get("id"), number)
         form = self._shape(Full, fields) if "gold" in fields else self._shape(Short, fields)
@@ -201,7 +211,7 @@ class _Reader:
             self._fault(f"{source!r} holds evidence, but is not among doc_ids, so it cannot be found. Add it there.")
         if len(found) > 1:
             self.warnings.append(
-                f"{self._where}: evidence {evidence!r} stands {len(found)} times in {source}, and every place counts. "
+                f"{self._where}: evidence {short(evidence)} stands {len(found)} times in {source}, and every place counts. "
                 "Quote more of it, or name the section."
             )
         return found
@@ -223,9 +233,13 @@ def _tell(form: type[Form], details: ErrorDetails, at: str) -> str:
     expected = (
         details["msg"].removeprefix("Value error, ").removeprefix("Input should be ").removeprefix("List should have ")
     )
-    return f"{key or 'the line'} is {_short(details['input'])}; expected: {expected}."
+    return f"{key or 'the line'} is {short(details['input'], SHOWN)}; expected: {expected}."
 
 
-def _short(value: Any) -> str:
-    text = repr(value)
-    return text if len(text) <= 80 else f"{text[:79]}…"
+def _refuse_repeated(pairs: Sequence[tuple[str, Any]]) -> dict[str, Any]:
+    """Parsers keep the last of two equal keys, and the first would be lost in silence."""
+    fields = dict(pairs)
+    if len(fields) < len(pairs):
+        twice = next(key for i, (key, _) in enumerate(pairs) if key in dict(pairs[:i]))
+        raise ValueError(f"the key {twice!r} stands twice")
+    return fields

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Iterable, Mapping
 from textwrap import dedent
 
 from docmind import markup
 from docmind.errors import AnswerKeyError
+from docmind.registry import did_you_mean
 from docmind.text import Folded, find_all, fold, nearest
 from docmind.types import Document, Span, merge
 
@@ -24,7 +24,8 @@ class Pages:
         if source not in self._documents:
             raise AnswerKeyError(
                 f"unknown source {source!r}: a page's path below the corpus folder was expected."
-                f"{did_you_mean(source, self._documents)}"
+                f"{did_you_mean(source, self._documents)} Pages that are left out, as README.md, NOTICE.md and those of "
+                "--exclude are, are no sources."
             )
 
     def find(self, source: str, evidence: str, section: str | None = None) -> tuple[Span, ...]:
@@ -34,6 +35,8 @@ class Pages:
         differ. Raises AnswerKeyError where the page, the section or the evidence is not there, with what comes nearest.
         """
         self.check(source)
+        if not any(map(str.isalnum, evidence)):
+            raise AnswerKeyError(f"evidence {short(evidence)} holds no letter and no digit. Quote what answers.")
         document = self._documents[source]
         if source not in self._folded:
             self._folded[source] = fold(document.text)
@@ -44,14 +47,14 @@ class Pages:
         if not places:
             near = nearest(document.text, quoted)
             hint = f" The nearest text there is {near!r}." if near else ""
-            raise AnswerKeyError(f"evidence {evidence!r} is not in {source}.{hint} Quote the page as it stands.")
+            raise AnswerKeyError(f"evidence {short(evidence)} is not in {source}.{hint} Quote the page as it stands.")
         return places if section is None else _within(document, section, places, evidence)
 
 
-def did_you_mean(name: str, known: Iterable[str]) -> str:
-    """A sentence that names the nearest of `known`, led by a blank; "" where nothing is near."""
-    near = difflib.get_close_matches(name, known, n=1)
-    return f" Did you mean {near[0]!r}?" if near else ""
+def short(value: object, limit: int = 200) -> str:
+    """The value as an error shows it: of a long one the beginning."""
+    shown = repr(value)
+    return shown if len(shown) <= limit else f"{shown[: limit - 1]}…"
 
 
 def _within(document: Document, section: str, places: tuple[Span, ...], evidence: str) -> tuple[Span, ...]:
@@ -66,7 +69,7 @@ def _within(document: Document, section: str, places: tuple[Span, ...], evidence
     inside = tuple(p for p in places if any(r.start <= p.start and p.end <= r.end for r in regions))
     if not inside:
         raise AnswerKeyError(
-            f"evidence {evidence!r} is in {document.id}, but not in its section {section!r}. "
+            f"evidence {short(evidence)} is in {document.id}, but not in its section {section!r}. "
             f"It stands in {_headings(document, places)}: name one of them."
         )
     return inside

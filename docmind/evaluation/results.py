@@ -33,9 +33,11 @@ def results(
     *,
     instrument: Mapping[str, Any],
     treatment: Mapping[str, Any],
+    left_out: int = 0,
 ) -> dict[str, Any]:
     """The object to write, whatever the order of `graded` and `questions`: strategies, questions, types and splits rise
-    by name; metrics keep the order of METRICS. A hit's `spans` are all that its reader sees in its source."""
+    by name; metrics keep the order of METRICS. A hit's `spans` are all that its reader sees in its source. `left_out`
+    counts the questions of the answer key that a filter kept out of the run."""
     answerable = sum(bool(question.gold) for question in questions)
     return {
         "schema": SCHEMA,
@@ -43,6 +45,7 @@ def results(
         "counts": {
             "answerable": answerable,
             "unanswerable": len(questions) - answerable,
+            "left_out": left_out,
             "errors": sum(len(strategy.scores.errors) for strategy in graded),
         },
         "strategies": {g.run.strategy: _strategy(g) for g in sorted(graded, key=lambda g: g.run.strategy)},

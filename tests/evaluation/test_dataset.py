@@ -222,7 +222,7 @@ FAULTS = {
         {**BOOK, "also_in": ["spain.md"]},
         "evidence 'Then book it.' is not in spain.md",
     ),
-    "evidence that is all marks": ({**BOOK, "evidence": "**"}, "evidence '**' is not in leave.md. Quote"),
+    "evidence that is all marks": ({**BOOK, "evidence": "**"}, "evidence '**' holds no letter and no digit. Quote"),
     "unknown section": (
         {**BOOK, "source": "uk/rules.md", "evidence": "10 days", "section": "Studies"},
         "uk/rules.md has no section 'Studies': the title of a heading above the evidence was expected. "

@@ -35,6 +35,7 @@ def results(**strategies):
         "counts": {
             "answerable": 2,
             "unanswerable": 1,
+            "left_out": 0,
             "errors": sum(s["metrics"] is None for s in strategies.values()),
         },
         "strategies": strategies,
@@ -97,8 +98,15 @@ def test_text_of_a_question_breaks_no_table(report):
 
 def test_an_incomplete_run_is_told_first_with_its_errors():
     page = REPORTS["md"](results(**{"headers+vector": strategy(0, error="ValueError: no")}), {}, QUESTIONS)
-    assert "**Incomplete: 1 questions" in page
+    assert "**Incomplete: 1 answer ended in an error**" in page
     assert "- `headers+vector`, `a`: ValueError: no" in page
+
+
+def test_a_filter_that_was_on_is_told():
+    assert "left out" not in REPORTS["md"](whole(), {}, QUESTIONS)
+    filtered = whole()
+    filtered["counts"]["left_out"] = 3
+    assert "A filter left out 3 questions of the answer key." in REPORTS["md"](filtered, {}, QUESTIONS)
 
 
 def test_one_question_is_worth_its_share():

@@ -50,7 +50,7 @@ def test_the_object_has_the_published_form(grade, questions, chunks) -> None:
     assert list(found) == ["schema", "fingerprint", "counts", "strategies"]
     assert found["schema"] == "docmind.results/1"
     assert found["fingerprint"] == {"instrument": {"depth": 10}, "treatment": {"code": "abc"}}
-    assert found["counts"] == {"answerable": 2, "unanswerable": 1, "errors": 0}
+    assert found["counts"] == {"answerable": 2, "unanswerable": 1, "left_out": 0, "errors": 0}
     assert list(strategy) == ["metrics", "by_type", "by_split", "ceiling", "questions"]
     assert list(strategy["metrics"]) == list(METRICS)
     assert strategy["metrics"]["hit@3"] == 1 / 2

@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from docmind.evaluation.reports.tables import Table, details, hardest, ladder, losses, matrix, percent
+from docmind.evaluation.reports.tables import Table, details, hardest, ladder, losses, matrix, percent, plural
 from docmind.types import Question
 
 
@@ -16,14 +16,14 @@ def render(results: Mapping[str, Any], timings: Mapping[str, Any], questions: Se
     if steps := ladder(results):
         parts += [
             "## The ladder",
-            "Each chunker with plain vector search; then, on the one that is best on `dev`, fusion with BM25 and "
-            "reranking. Hit@3 in percent of the answerable questions.",
+            "Each chunker with plain vector search; then, on the one that is best on `dev` (on all questions where "
+            "the key has no such split), fusion with BM25 and reranking. Hit@3 in percent of the answerable questions.",
             table(steps),
         ]
     parts += [
         "## All strategies",
         "Hit@k in percent; the columns of question types are Hit@3; ms/query is the median on this machine, one query at "
-        "a time, model included.",
+        "a time, model included. In the second table the columns of splits are Hit@3 in percent, the others fractions of 1.",
         table(matrix(results, timings)),
         table(details(results)),
         "## Where questions are lost",
@@ -48,13 +48,15 @@ def wilson(hits: int, n: int) -> tuple[float, float]:
 
 def _counts(results: Mapping[str, Any]) -> str:
     counts = results["counts"]
-    text = (
-        f"{counts['answerable']} answerable questions; {counts['unanswerable']} unanswerable ones are asked as well, "
-        f"and count in no figure here."
-    )
+    text = f"{plural(counts['answerable'], 'answerable question')}."
+    if counts["unanswerable"]:
+        text += f" {plural(counts['unanswerable'], 'unanswerable question')} beside them count in no figure here."
+    if counts["left_out"]:
+        text += f" **A filter left out {plural(counts['left_out'], 'question')} of the answer key.**"
     if counts["errors"]:
         text += (
-            f" **Incomplete: {counts['errors']} questions ended in an error**; a strategy with errors has no metrics."
+            f" **Incomplete: {plural(counts['errors'], 'answer')} ended in an error**; a strategy with errors has no "
+            "metrics."
         )
         for name, strategy in results["strategies"].items():
             for question_id, found in strategy["questions"].items():
