@@ -2,10 +2,13 @@
 PYTHON ?= python3
 BIN = .venv/bin
 
-.PHONY: eval test lint bench lock clean
+.PHONY: eval check test lint bench lock clean
 
 eval: .venv/installed ## score all strategies, print the table, write results/latest.*
 	$(BIN)/python eval/run_retrieval.py
+
+check: .venv/installed ## score all strategies and fail where accuracy was lost against results/baseline.json
+	$(BIN)/python eval/run_retrieval.py --check
 
 test: .venv/installed ## run the tests
 	$(BIN)/python -m pytest

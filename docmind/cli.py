@@ -1,7 +1,8 @@
 """The `docmind` command. It joins the parts and shows what they do; nothing is computed here.
 
-Exit codes: 0 done; 2 a wrong option, bad input, a damaged or missing file, a model out of reach, a full disk;
-3 nothing to score, or a question that ended in an error; 130 interrupted.
+Exit codes: 0 done, and passed where there was a gate; 1 the gate failed; 2 a wrong option, bad input, a damaged or
+missing file, a model out of reach, a full disk; 3 nothing to score, not comparable, or a question that ended in an
+error; 130 interrupted. Where several apply, the first of 2, 3, 1.
 """
 
 from __future__ import annotations
@@ -28,17 +29,21 @@ from rich.table import Table as RichTable
 from docmind.chunking import CHUNKERS
 from docmind.config import DEPTH, MATRIX, Profile, Settings, Strategy, strategy
 from docmind.errors import DocMindError, IncompleteError, UsageError
-from docmind.evaluation.attribution import ceiling, lost_at
-from docmind.evaluation.baseline import baseline
+from docmind.evaluation.attribution import ceiling, lost_at, winners
+from docmind.evaluation.baseline import baseline, read_baseline, read_run
+from docmind.evaluation.compare import compare
 from docmind.evaluation.dataset import AnswerKey, load_questions
+from docmind.evaluation.gate import Verdict, check_must_pass, judge
 from docmind.evaluation.instrument import instrument
 from docmind.evaluation.latency import latency, sample
 from docmind.evaluation.layout import dumps
-from docmind.evaluation.reports import REPORTS
+from docmind.evaluation.reports import REPORTS, Material
+from docmind.evaluation.reports.diff import lines as difference
 from docmind.evaluation.reports.tables import Table, matrix, plural
 from docmind.evaluation.results import Graded, results
 from docmind.evaluation.run import run
 from docmind.evaluation.score import answerable, score
+from docmind.evaluation.thresholds import Thresholds, read_thresholds
 from docmind.files import check_writable, write_atomic
 from docmind.models import load as load_models
 from docmind.protocols import Advance
@@ -46,6 +51,7 @@ from docmind.retrieval import MODES
 from docmind.retrieval.engine import Engine
 from docmind.retrieval.engine import quiet as no_progress
 from docmind.retrieval.fingerprint import treatment
+from docmind.types import Chunk, Question
 
 DEFAULTS = Settings()
 
@@ -53,6 +59,14 @@ INTERRUPTED = 130
 
 LATENCY_SAMPLE = 20
 """Questions of which the time is taken, a strategy; the first is asked once beforehand, to warm up."""
+
+
+class _Judged(Exception):
+    """How a command ends that has told a verdict; `code` is the verdict's exit code."""
+
+    def __init__(self, code: int) -> None:
+        super().__init__(code)
+        self.code = code
 
 
 class _Console(Console):
@@ -128,10 +142,16 @@ def evaluate(
     types: Annotated[list[str] | None, typer.Option("--type", help="Only questions of this type; repeatable.")] = None,
     ids: Annotated[list[str] | None, typer.Option("--id", help="Only this question; repeatable.")] = None,
     save_baseline: Annotated[bool, typer.Option("--save-baseline", help="Also write baseline.json.")] = False,
+    check: Annotated[bool, typer.Option("--check", help="Fail where accuracy was lost against the baseline.")] = False,
+    baseline_file: Annotated[Path, typer.Option("--baseline", help="What --check compares with.")] = DEFAULTS.baseline,
+    thresholds_file: Annotated[
+        Path, typer.Option("--thresholds", help="What --check holds the run to.")
+    ] = DEFAULTS.thresholds,
     quiet: QuietOption = False,
 ) -> None:
     """Score the strategies against the answer key and write the results."""
     chosen = _strategies(strategies)
+    thresholds, reference = _references(thresholds_file, baseline_file) if check else (None, None)
     check_writable(out_dir)
     if out_dir.resolve().is_relative_to(corpus.resolve()):
         raise UsageError(
@@ -141,10 +161,19 @@ def evaluate(
         raise UsageError(
             "--save-baseline needs the whole matrix and every question: leave out --strategies, --type, --id."
         )
-    settings = Settings(corpus, questions, out_dir, index_dir, profile, tuple(exclude or ()))
+    settings = Settings(
+        corpus=corpus,
+        questions=questions,
+        out=out_dir,
+        index_dir=index_dir,
+        profile=profile,
+        exclude=tuple(exclude or ()),
+    )
     with _engine(settings, quiet) as engine:
         key = load_questions(questions, engine.documents, types=types or (), ids=ids or ())
         answerable(key.questions)  # refuses a key without gold before any work
+        if thresholds:
+            check_must_pass(thresholds, key.questions)
         graded = _grade(engine, chosen, key, quiet)
         whole = [wanted for wanted, strategy in zip(chosen, graded, strict=True) if not strategy.scores.errors]
         timings = _time(engine, whole, key, quiet)
@@ -155,12 +184,26 @@ def evaluate(
             treatment=treatment(engine, chosen, load_models(profile).fingerprint()),
             left_out=key.left_out,
         )
-    _write(found, timings, key, out_dir, save_baseline)
+        verdict = judge(found, reference, thresholds) if thresholds and reference else None
+        material = Material(
+            results=found,
+            timings=timings,
+            questions=key.questions,
+            texts={document.id: document.text for document in engine.documents},
+            relevant={s.name: _relevant(engine.chunks(s.chunker), key.questions) for s in chosen},
+            key=str(questions),
+            link=_link(),
+            verdict=verdict,
+        )
+    _write(material, out_dir, save_baseline)
     if not quiet:
         _show(matrix(found, timings))
         written = f"Written to {out_dir}/latest.json and latest.md."
         asked = plural(found["counts"]["answerable"], "answerable question")
         out.print(f"{asked}. {written}", soft_wrap=True)
+    if verdict:
+        _say_verdict(verdict)
+        raise _Judged(verdict.exit_code)
     if errors := found["counts"]["errors"]:
         raise IncompleteError(
             f"the run is incomplete: {plural(errors, 'answer')} ended in an error, and their strategies have no metrics. "
@@ -178,6 +221,35 @@ def _strategies(named: str | None) -> tuple[Strategy, ...]:
     for wanted in chosen:
         CHUNKERS[wanted.chunker], MODES[wanted.mode]
     return chosen
+
+
+@app.command("diff")
+def diff(
+    old: Annotated[Path, typer.Argument(metavar="A.json", help="A latest.json or baseline.json.")],
+    new: Annotated[Path, typer.Argument(metavar="B.json", help="Another, which is held against it.")],
+) -> None:
+    """Tell which questions the second run lost and gained against the first. It judges nothing and ends with 0."""
+    before, after = read_run(old), read_run(new)
+    for line in difference(compare(before, after), after["types"]):
+        out.print(line, soft_wrap=True)
+
+
+def _references(thresholds_file: Path, baseline_file: Path) -> tuple[Thresholds, dict[str, Any]]:
+    """Read before any work, so that what is damaged or not there yet is told at once."""
+    thresholds = read_thresholds(thresholds_file)
+    _strategies(thresholds.production)
+    return thresholds, read_baseline(baseline_file)
+
+
+def _relevant(chunks: Sequence[Chunk], questions: Sequence[Question]) -> dict[str, frozenset[str]]:
+    return {question.id: winners(chunks, question) for question in questions}
+
+
+def _link() -> str:
+    """Where the files of this commit stand on the web, if a GitHub Actions job says so."""
+    parts = [os.environ.get(name) for name in ("GITHUB_SERVER_URL", "GITHUB_REPOSITORY", "GITHUB_SHA")]
+    server, repository, commit = parts
+    return f"{server}/{repository}/blob/{commit}/" if all(parts) else ""
 
 
 def _grade(engine: Engine, chosen: Sequence[Strategy], key: AnswerKey, quiet: bool) -> list[Graded]:
@@ -211,7 +283,8 @@ def _time(engine: Engine, chosen: Sequence[Strategy], key: AnswerKey, quiet: boo
     return timings
 
 
-def _write(found: dict[str, Any], timings: dict[str, Any], key: AnswerKey, folder: Path, save_baseline: bool) -> None:
+def _write(material: Material, folder: Path, save_baseline: bool) -> None:
+    found = material.results
     machine = {
         "system": platform.system(),
         "processor": platform.machine(),
@@ -220,9 +293,10 @@ def _write(found: dict[str, Any], timings: dict[str, Any], key: AnswerKey, folde
     }
     files = {
         "latest.json": dumps(found),
-        "timings.json": dumps({"schema": "docmind.timings/1", "machine": machine, "milliseconds": timings}),
-        **{f"latest.{ending}": report(found, timings, key.questions) for ending, report in REPORTS.items()},
+        "timings.json": dumps({"schema": "docmind.timings/1", "machine": machine, "milliseconds": material.timings}),
     }
+    for report in REPORTS.values():
+        files |= report(material)
     if save_baseline and not found["counts"]["errors"]:
         files["baseline.json"] = dumps(baseline(found))
     write_atomic({folder / name: text for name, text in files.items()})
@@ -248,6 +322,23 @@ def _show(table: Table) -> None:
     if not out.is_terminal:  # then there is no width to keep to
         shown.width = out.measure(shown, options=out.options.update(max_width=1000)).maximum
     out.print(shown, crop=False)
+
+
+def _say_verdict(verdict: Verdict) -> None:
+    """Told even with --quiet: what the exit code says stands in words beside it."""
+    signs = {True: "pass", False: "FAIL", None: "not judged"}
+    for reason in verdict.incomplete:
+        _tell(f"incomplete: {reason}", "red")
+    for told in verdict.comparison.differences:
+        if not told.endswith(": same"):
+            _tell(f"differs from the baseline: {told}")
+    for reason, names in verdict.comparison.not_compared.items():
+        _tell(
+            f"not compared, {reason}: {plural(len(names), 'question')} ({', '.join(names[:5])}{' …' * (len(names) > 5)})"
+        )
+    for check in verdict.checks:
+        _tell(f"{signs[check.passed]}: {check.name}: {check.told}", None if check.passed else "red")
+    _tell(f"The gate {verdict.headline}.", None if verdict.exit_code == 0 else "red")
 
 
 @contextmanager
@@ -295,6 +386,8 @@ def main(argv: Sequence[str] | None = None) -> int:
             _tell("interrupted; what was embedded is kept, and the next run goes on from there")
         # Typer's 1 is a reader that left early; to us it means that a gate failed.
         return 2 if end.code == 1 else int(end.code or 0)
+    except _Judged as judged:
+        return judged.code
     except DocMindError as error:
         _tell(f"error: {error}", "red")
         return error.exit_code

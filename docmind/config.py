@@ -28,6 +28,8 @@ class Settings:
     corpus: Path = Path("corpus")
     questions: Path = Path("eval/questions.jsonl")
     out: Path = Path("results")
+    baseline: Path = Path("results/baseline.json")
+    thresholds: Path = Path("eval/thresholds.yaml")
     index_dir: Path = Path(".docmind")
     profile: Profile = "default"
     exclude: tuple[str, ...] = ()

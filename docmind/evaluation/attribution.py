@@ -19,7 +19,7 @@ def ceiling(chunks: Sequence[Chunk], questions: Sequence[Question]) -> float:
     """The share of the answerable questions that some single chunk of `chunks` can win, by any piece: a chunker's best
     possible hit@k. Raises IncompleteError where no question is answerable."""
     asked = answerable(questions)
-    return sum(bool(_winners(chunks, question)) for question in asked) / len(asked)
+    return sum(bool(winners(chunks, question)) for question in asked) / len(asked)
 
 
 def lost_at(outcome: Outcome, question: Question, chunks: Sequence[Chunk]) -> LostAt | None:
@@ -33,20 +33,20 @@ def lost_at(outcome: Outcome, question: Question, chunks: Sequence[Chunk]) -> Lo
     won = any(rank is not None and rank <= WON_WITHIN for rank in outcome.ranks)
     if won or not question.gold or outcome.ranking is None:
         return None
-    winners = _winners(chunks, question)
-    if not winners:
+    winning = winners(chunks, question)
+    if not winning:
         return "chunking"
     stages = outcome.ranking.stages
     retrieved = [chunk for stage in stages if stage.role == "candidates" for chunk in stage.candidates]
     steps: list[tuple[LostAt, Sequence[Chunk]]] = [("candidates", retrieved)]
     steps += [(stage.role, stage.candidates) for stage in stages if stage.role in ("fusion", "rerank")]
     for role, passed_on in steps:
-        if not any(chunk.id in winners for chunk in passed_on):
+        if not any(chunk.id in winning for chunk in passed_on):
             return role
     return steps[-1][0]
 
 
-def _winners(chunks: Sequence[Chunk], question: Question) -> frozenset[str]:
+def winners(chunks: Sequence[Chunk], question: Question) -> frozenset[str]:
     """The ids of the chunks that cover a piece. Only those of the gold's documents are looked at."""
     documents = frozenset(doc_id for piece in question.gold for doc_id in sources(piece))
     return frozenset(

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from docmind.errors import IncompleteError, StorageError
+from docmind.evaluation import results
 from docmind.evaluation.layout import checksum
 from docmind.evaluation.results import read_object
 
@@ -17,18 +18,18 @@ DISPLACING = 3
 _REMEDY = "Restore the committed file, or make it anew: docmind eval --save-baseline."
 
 
-def baseline(results: Mapping[str, Any]) -> dict[str, Any]:
-    """The reference for `results`: as they are, but a question has only its `ranks` and its first three `chunks`, and
-    `checksum` is that of all the rest. Raises IncompleteError where a question of `results` ended in an error."""
-    if errors := results["counts"]["errors"]:
+def baseline(run: Mapping[str, Any]) -> dict[str, Any]:
+    """The reference for `run`, the object of latest.json: as it is, but a question has only its `ranks` and its first
+    three `chunks`, and `checksum` is that of all the rest. Raises IncompleteError where a question ended in an error."""
+    if errors := run["counts"]["errors"]:
         raise IncompleteError(
             f"no baseline was saved: {errors} questions ended in an error, so there is nothing to hold later runs "
             "against. Mend what the errors name and run again."
         )
     reference = {
-        **results,
+        **run,
         "schema": SCHEMA,
-        "strategies": {name: _strategy(strategy) for name, strategy in results["strategies"].items()},
+        "strategies": {name: _strategy(strategy) for name, strategy in run["strategies"].items()},
     }
     return {**reference, "checksum": checksum(reference)}
 
@@ -46,7 +47,17 @@ def read_baseline(path: Path) -> dict[str, Any]:
     off, edited or something else."""
     if not path.exists():
         raise IncompleteError(f"{path}: there is no baseline yet. Make one: docmind eval --save-baseline.")
-    found = read_object(path, SCHEMA, _REMEDY)
+    return _unchanged(path, read_object(path, (SCHEMA,), _REMEDY))
+
+
+def read_run(path: Path) -> dict[str, Any]:
+    """What `results` or `baseline` gave, from its file, as the schema in it says. Raises StorageError where it cannot be
+    read, is cut off, edited or something else."""
+    found = read_object(path, (results.SCHEMA, SCHEMA), "Name a latest.json or a baseline.json.")
+    return found if found["schema"] == results.SCHEMA else _unchanged(path, found)
+
+
+def _unchanged(path: Path, found: dict[str, Any]) -> dict[str, Any]:
     rest = {key: value for key, value in found.items() if key != "checksum"}
     if found.get("checksum") != checksum(rest):
         raise StorageError(f"{path}: was changed after it was written: its checksum is of other contents. {_REMEDY}")

@@ -17,18 +17,16 @@ from docmind.types import Document, Question, merge, overlap
 
 def instrument(key: AnswerKey, documents: Sequence[Document]) -> dict[str, Any]:
     """`answer_key`: SHA-256 of the file. `pages` and `questions`: a hash by id, rising, so that what changed can be
-    named and what did not be compared. `metrics`: their names, and a hash of the code that judges. And the figures
-    of the gold rule: `depth`, `covered`, `token_budget`.
+    named and what did not be compared. `gold_rule`: how deep is looked and when a hit covers a piece; runs under other
+    rules are not compared. `metrics`: those that are computed from that.
     """
     texts = {document.id: document.text for document in documents}
     return {
         "answer_key": key.sha256,
         "pages": {doc_id: _sha256(text) for doc_id, text in sorted(texts.items())},
         "questions": {q.id: _question(q, texts) for q in sorted(key.questions, key=lambda q: q.id)},
-        "metrics": {"names": list(metrics.METRICS), "code": _judging_code()},
-        "depth": DEPTH,
-        "covered": COVERED,
-        "token_budget": TOKEN_BUDGET,
+        "gold_rule": {"depth": DEPTH, "covered": COVERED, "code": _rule_code()},
+        "metrics": {"names": list(metrics.METRICS), "token_budget": TOKEN_BUDGET, "code": _metrics_code()},
     }
 
 
@@ -51,11 +49,14 @@ def _question(question: Question, texts: Mapping[str, str]) -> str:
     )
 
 
-def _judging_code() -> str:
-    """Line ends do not count: a checkout on Windows has others."""
-    files = [Path(spans.__file__), *sorted(Path(metrics.__file__).parent.glob("*.py"))]
-    code = [path.read_text(encoding="utf-8") for path in files]
-    return _sha256("".join([*code, inspect.getsource(merge), inspect.getsource(overlap)]))
+def _rule_code() -> str:
+    """Line ends do not count, here and below: a checkout on Windows has others."""
+    return _sha256("".join(inspect.getsource(part) for part in (spans, merge, overlap)))
+
+
+def _metrics_code() -> str:
+    files = sorted(Path(metrics.__file__).parent.glob("*.py"))
+    return _sha256("".join(path.read_text(encoding="utf-8") for path in files))
 
 
 def _sha256(text: str) -> str:

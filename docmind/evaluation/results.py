@@ -48,8 +48,15 @@ def results(
             "left_out": left_out,
             "errors": sum(len(strategy.scores.errors) for strategy in graded),
         },
+        "types": _types(questions),
         "strategies": {g.run.strategy: _strategy(g) for g in sorted(graded, key=lambda g: g.run.strategy)},
     }
+
+
+def _types(questions: Sequence[Question]) -> dict[str, list[str]]:
+    """The ids of each type's questions, both rising."""
+    known = sorted({question.type for question in questions if question.type is not None})
+    return {kind: sorted(question.id for question in questions if question.type == kind) for kind in known}
 
 
 def _strategy(graded: Graded) -> dict[str, Any]:
@@ -86,11 +93,12 @@ def _hit(hit: Hit) -> dict[str, Any]:
 
 def read_results(path: Path) -> dict[str, Any]:
     """What `results` gave, from its file. Raises StorageError where that cannot be read or is something else."""
-    return read_object(path, SCHEMA, "Make it anew: docmind eval.")
+    return read_object(path, (SCHEMA,), "Make it anew: docmind eval.")
 
 
-def read_object(path: Path, schema: str, remedy: str) -> dict[str, Any]:
-    """The JSON object in `path` that names `schema`. Raises StorageError, ending with `remedy`, for anything else."""
+def read_object(path: Path, schemas: Sequence[str], remedy: str) -> dict[str, Any]:
+    """The JSON object in `path` that names one of `schemas`. Raises StorageError, ending with `remedy`, for anything
+    else."""
     try:
         found = json.loads(path.read_text(encoding="utf-8"), parse_constant=_refuse_constant)
     except OSError as error:
@@ -98,8 +106,8 @@ def read_object(path: Path, schema: str, remedy: str) -> dict[str, Any]:
     except (ValueError, RecursionError) as error:
         raise StorageError(f"{path}: is not whole JSON ({error}). {remedy}") from error
     named = found.get("schema") if isinstance(found, dict) else None
-    if named != schema:
-        raise StorageError(f"{path}: its schema is {named!r}, {schema!r} was expected. {remedy}")
+    if named not in schemas:
+        raise StorageError(f"{path}: its schema is {named!r}, {' or '.join(schemas)} was expected. {remedy}")
     return dict(found)
 
 

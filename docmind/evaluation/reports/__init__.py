@@ -1,16 +1,20 @@
-"""The ways to tell results. A new one is a file beside this and a line in REPORTS."""
+"""REPORTS, the catalogue of ways to tell results. To add one: a file beside this one, and a line here."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any
-
-from docmind.evaluation.reports import markdown
+from docmind.evaluation.reports import comment, github, junit, markdown, trec
+from docmind.evaluation.reports.material import Material, Report
 from docmind.registry import Registry
-from docmind.types import Question
 
-Report = Callable[[Mapping[str, Any], Mapping[str, Any], Sequence[Question]], str]
-"""The text of a report on results (results.py), timings by strategy (latency.py) and the questions asked."""
+__all__ = ["REPORTS", "Material", "Report"]
 
-REPORTS: Registry[Report] = Registry("report", [("md", markdown.render)])
-"""By the ending of the file that they are written to."""
+REPORTS: Registry[Report] = Registry(
+    "report",
+    [
+        ("markdown", markdown.render),
+        ("comment", comment.render),
+        ("junit", junit.render),
+        ("github", github.render),
+        ("trec", trec.render),
+    ],
+)

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
+from docmind.evaluation.reports import inert
+from docmind.evaluation.reports.material import Material
 from docmind.evaluation.reports.tables import Table, details, hardest, ladder, losses, matrix, percent, plural
-from docmind.types import Question
 
 
-def render(results: Mapping[str, Any], timings: Mapping[str, Any], questions: Sequence[Question]) -> str:
-    """The page; ends with a line break."""
+def render(material: Material) -> dict[str, str]:
+    """`latest.md`."""
+    results, timings = material.results, material.timings
     parts = ["# Retrieval results", _counts(results)]
     if steps := ladder(results):
         parts += [
@@ -31,10 +33,10 @@ def render(results: Mapping[str, Any], timings: Mapping[str, Any], questions: Se
         "the last chunk that could have won it fell out.",
         table(losses(results)),
     ]
-    worst = hardest(results, questions)
+    worst = hardest(results, material.questions)
     if worst.rows:
         parts += ["## The hardest questions", table(worst)]
-    return "\n\n".join([*parts, "## How much is noise", _noise(results)]) + "\n"
+    return {"latest.md": "\n\n".join([*parts, "## How much is noise", _noise(results)]) + "\n"}
 
 
 def wilson(hits: int, n: int) -> tuple[float, float]:
@@ -61,7 +63,7 @@ def _counts(results: Mapping[str, Any]) -> str:
         for name, strategy in results["strategies"].items():
             for question_id, found in strategy["questions"].items():
                 if found["error"]:
-                    text += f"\n\n- `{name}`, `{question_id}`: {_cell(found['error'])}"
+                    text += f"\n\n- `{name}`, `{question_id}`: {inert.markdown(found['error'])}"
     return text
 
 
@@ -86,12 +88,5 @@ def _noise(results: Mapping[str, Any]) -> str:
 def table(shown: Table) -> str:
     """A table of Markdown, its figures flush right."""
     rule = ("---", *("---:" for _ in shown.header[1:]))
-    rows = [shown.header, rule, *(tuple(map(_cell, row)) for row in shown.rows)]
+    rows = [shown.header, rule, *(tuple(map(inert.markdown, row)) for row in shown.rows)]
     return "\n".join(f"| {' | '.join(row)} |" for row in rows)
-
-
-def _cell(text: str) -> str:
-    """Text that cannot break a row, mention anybody or open a tag."""
-    for mark, harmless in (("\\", "\\\\"), ("|", "\\|"), ("<", "&lt;"), ("@", "@\u200b")):
-        text = text.replace(mark, harmless)
-    return " ".join(text.split())

@@ -1,0 +1,170 @@
+"""The verdict as Markdown for a pull request's comment and a job's summary, first things first, in at most LIMIT bytes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import PurePath
+from urllib.parse import quote
+
+from docmind.evaluation.compare import Change, Flip
+from docmind.evaluation.gate import Check, Verdict, probability
+from docmind.evaluation.reports.inert import cut, markdown
+from docmind.evaluation.reports.material import Material
+from docmind.evaluation.reports.tables import MISSING
+from docmind.types import Question
+
+LIMIT = 60_000
+"""Bytes of UTF-8. A comment may have 65,536 characters and a summary 1 MiB; bytes are never fewer than characters."""
+
+QUESTION_LENGTH = 160
+PASSAGE_LENGTH = 120
+
+_SIGNS: Mapping[bool | None, str] = {True: "✅", False: "❌", None: "⚠️"}
+_VERDICTS = {0: "✅", 1: "❌", 3: "⚠️"}
+
+
+@dataclass(frozen=True, slots=True)
+class _Block:
+    """Rows between a head and a tail. Only rows are left out where room is short, and then their number is told."""
+
+    head: str
+    rows: Sequence[str] = ()
+    tail: str = ""
+
+
+def render(material: Material) -> dict[str, str]:
+    """`latest.comment.md`; nothing where no verdict was asked for."""
+    verdict = material.verdict
+    if verdict is None:
+        return {}
+    return {"latest.comment.md": _fit(_blocks(material, verdict))}
+
+
+def _blocks(material: Material, verdict: Verdict) -> list[_Block]:
+    comparison = verdict.comparison
+    checks = sorted(verdict.checks, key=lambda check: (check.passed is True, check.passed is False))
+    blocks = [
+        _Block(f"### {_VERDICTS[verdict.exit_code]} Retrieval: the gate {_is(verdict)}\n"),
+        _Block("", [f"- ⚠️ {markdown(reason)}" for reason in verdict.incomplete]),
+        _Block("", [_line(check) for check in checks if check.passed is not True or check.name != "regression"]),
+    ]
+    if comparison.changes:
+        head = (
+            f"\nHit@3 over the {comparison.questions} questions that are the same in both runs, in points:\n\n"
+            "| strategy | before | after | change | 95 % interval | lost | gained | p | after Holm |\n"
+            "|---|---:|---:|---:|---:|---:|---:|---:|---:|"
+        )
+        blocks.append(
+            _Block(head, [_row(change) for change in comparison.changes], f"\n{_reading(comparison.changes)}")
+        )
+    blocks.append(
+        _Block("\n**What differs from the baseline**\n", [f"- {markdown(d)}" for d in comparison.differences])
+    )
+    for reason, names in comparison.not_compared.items():
+        blocks.append(_Block("", [f"- questions {reason}, so not compared ({len(names)}): {_listed(names)}"]))
+    if comparison.added:
+        blocks.append(_Block("", [f"- strategies without a baseline: {_listed(comparison.added)}"]))
+    questions = {question.id: question for question in material.questions}
+    changes = sorted(comparison.changes, key=lambda c: (-len(c.lost), c.strategy))
+    blocks += [_flips(material, questions, change, "lost", change.lost) for change in changes if change.lost]
+    blocks += [_flips(material, questions, change, "gained", change.gained) for change in changes if change.gained]
+    return blocks
+
+
+def _is(verdict: Verdict) -> str:
+    failed = list(dict.fromkeys(check.name for check in verdict.checks if check.passed is False))
+    if verdict.exit_code == 0:
+        return "passed"
+    told = f"failed ({', '.join(failed)})" if failed else ""
+    return told if verdict.exit_code == 1 else " and ".join(filter(None, [told, "could not judge the whole run"]))
+
+
+def _line(check: Check) -> str:
+    return f"- {_SIGNS[check.passed]} **{check.name}**: {markdown(check.told)}"
+
+
+def _row(change: Change) -> str:
+    figures = (
+        f"{100 * change.before / change.n:.1f}",
+        f"{100 * change.after / change.n:.1f}",
+        f"{0.0 - 100 * float(change.drop):+.1f}",
+        f"{100 * change.low:+.1f} to {100 * change.high:+.1f}",
+        str(len(change.lost)),
+        str(len(change.gained)),
+        probability(change.p),
+        probability(change.adjusted),
+    )
+    return f"| {' | '.join([markdown(change.strategy), *figures])} |"
+
+
+def _reading(changes: Sequence[Change]) -> str:
+    noisy = [change.strategy for change in changes if change.within_noise]
+    least = [change.detectable for change in changes]
+    known = [drop for drop in least if drop is not None]
+    seen = (
+        f"The smallest true drop that this key would show in 8 of 10 runs (p ≤ 0.05, one strategy) is "
+        f"{100 * min(known):.1f} to {100 * max(known):.1f} points."
+        if known
+        else "No drop could be shown with so few questions."
+    )
+    return (
+        f"p: McNemar's exact test, one-sided for a loss. Interval: paired bootstrap, percentile. "
+        f"Within noise (the interval holds 0): {len(noisy)} of {len(changes)} strategies. {seen}\n"
+    )
+
+
+def _flips(
+    material: Material, questions: Mapping[str, Question], change: Change, verb: str, flips: Sequence[Flip]
+) -> _Block:
+    n = f"{len(flips)} question{'s' if len(flips) > 1 else ''}"
+    place = "" if verb == "gained" else " lost at | in its place |"
+    head = (
+        f"\n<details><summary>{markdown(change.strategy)} {verb} {n}</summary>\n\n"
+        f"| question | rank |{place}\n|---|---|{'---|---|' if place else ''}"
+    )
+    return _Block(head, [_flip(material, questions[f.question_id], f, bool(place)) for f in flips], "\n</details>\n")
+
+
+def _flip(material: Material, question: Question, flip: Flip, displaced: bool) -> str:
+    target = f"{material.link}{quote(PurePath(material.key).as_posix())}#L{question.line}"
+    cells = [
+        f"[{markdown(question.id)}]({target}) {markdown(cut(question.text, QUESTION_LENGTH))}",
+        f"{flip.old or MISSING} → {flip.new or MISSING}",
+    ]
+    if displaced:
+        cells += [flip.lost_at or MISSING, _instead(material, flip)]
+    return f"| {' | '.join(cells)} |"
+
+
+def _instead(material: Material, flip: Flip) -> str:
+    if flip.instead is None:
+        return MISSING
+    source, spans = flip.instead["source"], flip.instead["spans"]
+    start, end = max(spans, key=lambda span: span[1] - span[0])  # the body, as a rule, and no heading
+    passage = " ".join(material.texts[source][start:end].split())
+    return f"{markdown(source)}: {markdown(cut(passage, PASSAGE_LENGTH))}"
+
+
+def _listed(names: Sequence[str]) -> str:
+    more = f" and {len(names) - 10} more" if len(names) > 10 else ""
+    return ", ".join(map(markdown, names[:10])) + more
+
+
+def _fit(blocks: Sequence[_Block]) -> str:
+    """Whole rows, in order, as many as there is room for after all heads, tails and notes on what was left out."""
+    left_out = "\n- {} more rows left out here: see latest.html and latest.json."
+    if_cut = len(left_out.encode()) + len(str(sum(len(block.rows) for block in blocks)))
+    room = LIMIT - sum(len(f"{block.head}\n\n{block.tail}".encode()) + if_cut for block in blocks)
+    parts = []
+    for block in blocks:
+        shown = 0
+        for row in block.rows:
+            room -= len(row.encode()) + 1
+            if room < 0:
+                break
+            shown += 1
+        rest = len(block.rows) - shown
+        note = [left_out.format(rest)] if rest else []
+        parts.append("\n".join(filter(None, [block.head, *block.rows[:shown], *note, block.tail])))
+    return "\n".join(filter(None, parts)) + "\n"

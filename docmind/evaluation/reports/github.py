@@ -1,0 +1,60 @@
+"""GitHub's annotations: what the gate failed for, at the lines of the answer key. At most LIMIT, and the last one says so.
+
+The format: https://docs.github.com/actions/reference/workflow-commands-for-github-actions
+"""
+
+from __future__ import annotations
+
+from pathlib import PurePath
+
+from docmind.evaluation.gate import Verdict, failing
+from docmind.evaluation.reports.material import Material
+
+LIMIT = 10
+"""GitHub shows ten errors a step."""
+
+
+def render(material: Material) -> dict[str, str]:
+    """`latest.annotations.txt`, a command a line, empty where the gate passed; nothing without a verdict."""
+    verdict = material.verdict
+    if verdict is None:
+        return {}
+    lines = [*_failed(verdict), *_lost(material, verdict)]
+    if len(lines) > LIMIT:
+        more = len(lines) - LIMIT + 1
+        lines = [*lines[: LIMIT - 1], _error(f"and {more} more, in the job's summary and its artifact")]
+    return {"latest.annotations.txt": "".join(f"{line}\n" for line in lines)}
+
+
+def _failed(verdict: Verdict) -> list[str]:
+    told = [f"{check.name}: {check.told}" for check in verdict.checks if check.passed is not True]
+    return [_error(text) for text in (*verdict.incomplete, *told)]
+
+
+def _lost(material: Material, verdict: Verdict) -> list[str]:
+    """A line a question, whatever the number of strategies that lost it, by the most first."""
+    lost_by: dict[str, list[str]] = {}
+    for strategy, names in failing(verdict).items():
+        for name in names:
+            lost_by.setdefault(name, []).append(strategy)
+    questions = [question for question in material.questions if question.id in lost_by]
+    key = PurePath(material.key).as_posix()
+    return [
+        _error(
+            f"{question.id} was lost by {', '.join(lost_by[question.id])}: {question.text}",
+            f"file={_property(key)},line={question.line},title={_property('retrieval: a question was lost')}",
+        )
+        for question in sorted(questions, key=lambda question: -len(lost_by[question.id]))
+    ]
+
+
+def _error(message: str, properties: str = "title=retrieval gate") -> str:
+    return f"::error {properties}::{_data(message)}"
+
+
+def _data(text: str) -> str:
+    return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
+
+
+def _property(text: str) -> str:
+    return _data(text).replace(":", "%3A").replace(",", "%2C")

@@ -1,0 +1,324 @@
+"""Results as one HTML page that opens from disk: tables, a picture, and the questions with what was found. No network.
+
+The page is page.html, filled in by Jinja, which escapes every text; page.css and page.js stand in it, allowed by their
+hashes, and nothing else may be loaded or run. The questions are data in the page, which page.js shows as text.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from base64 import b64encode
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from hashlib import sha256
+from importlib import resources
+from itertools import groupby, takewhile
+from pathlib import PurePath
+from typing import Any
+from urllib.parse import quote
+
+from docmind.evaluation.attribution import WON_WITHIN
+from docmind.evaluation.compare import Comparison
+from docmind.evaluation.gate import probability
+from docmind.evaluation.reports.inert import cut, plain
+from docmind.evaluation.reports.material import Material
+from docmind.evaluation.reports.tables import MISSING, Table, matrix, order, percent, plural
+from docmind.types import Question, Span, merge
+
+PAGE_MEGABYTES = 15
+"""The page stays under this: a browser reads it in a second, and it can still be mailed."""
+
+BUDGET = (PAGE_MEGABYTES - 1) * 1_000_000
+"""Bytes of data about questions; the rest is room for all else, some 10 KB and a row a strategy in three tables."""
+
+CUT = 600
+"""Characters of a passage, a question, a piece of gold or an error: a paragraph or two, enough to judge by."""
+
+SHADES = 7
+"""Of the heat map, the best the last. page.css has a colour for each."""
+
+LOST = (None, "chunking", "candidates", "fusion", "rerank", "error")
+"""Where a question was lost, by the number that stands for it in the data."""
+
+Ranges = Sequence[tuple[int, int]]
+
+
+def render(material: Material) -> dict[str, str]:
+    """`latest.html`."""
+    from jinja2 import Environment, StrictUndefined
+    from markupsafe import Markup
+
+    results = material.results
+    style, script, page = (_file(name) for name in ("page.css", "page.js", "page.html"))
+    shown, data = matrix(results, material.timings), _data(material)
+    environment = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
+    filled = environment.from_string(page).render(
+        policy=f"default-src 'none'; img-src data:; style-src {_hash(style)}; script-src {_hash(script)}; "
+        "base-uri 'none'; form-action 'none'",
+        style=Markup(style),  # noqa: S704 - the package's own file
+        script=Markup(script),  # noqa: S704 - the package's own file
+        data=Markup(_json(data)),  # noqa: S704 - holds no "<"
+        counts=results["counts"],
+        errors=_errors(results),
+        verdict=material.verdict,
+        matrix=shown,
+        shades=_shades(shown),
+        shade_count=SHADES,
+        scatter=_scatter(results, material.timings),
+        names=data["strategies"],
+        best=_best(results),
+        types=sorted({row["type"] for row in data["questions"]}),
+        splits=sorted({row["split"] for row in data["questions"]}),
+        left_out=sum("hits" not in row for row in data["questions"]),
+        page_megabytes=PAGE_MEGABYTES,
+        percent=percent,
+        plural=plural,
+        points=lambda value: f"{100 * value:+.1f}",
+        probability=probability,
+        listed=_listed,
+    )
+    return {"latest.html": plain(filled)}
+
+
+def _file(name: str) -> str:
+    return resources.files(__package__).joinpath(name).read_text(encoding="utf-8")
+
+
+def _hash(text: str) -> str:
+    return f"'sha256-{b64encode(sha256(text.encode()).digest()).decode()}'"
+
+
+def _json(value: object) -> str:
+    """ASCII, so that characters are bytes; without "<", so that no text can end the element it stands in."""
+    return json.dumps(value, separators=(",", ":")).replace("<", "\\u003c")
+
+
+def _errors(results: Mapping[str, Any]) -> list[tuple[str, int, str, str]]:
+    """Of each strategy with errors: its name, their number, and the first one's question and text."""
+    found = []
+    for name in order(results):
+        failed = [(id_, q["error"]) for id_, q in results["strategies"][name]["questions"].items() if q["error"]]
+        if failed:
+            found.append((name, len(failed), failed[0][0], cut(failed[0][1], CUT)))
+    return found
+
+
+def _listed(names: Sequence[str]) -> str:
+    return ", ".join(names[:10]) + (f" and {len(names) - 10} more" if len(names) > 10 else "")
+
+
+def _best(results: Mapping[str, Any]) -> str | None:
+    """The first of the strategies with the highest Hit@3."""
+    scored = [name for name in order(results) if results["strategies"][name]["metrics"]]
+    return max(scored, key=lambda name: results["strategies"][name]["metrics"]["hit@3"], default=None)
+
+
+def _shades(table: Table) -> list[list[int | None]]:
+    """A shade for each figure of the matrix, from the worst to the best of the page. All shares of 1 are on one scale."""
+    worth = [[_worth(*cell) for cell in zip(table.header[1:], row[1:], strict=True)] for row in table.rows]
+    shares = [value for row in worth for value in row[:-1] if value is not None]
+    times = [row[-1] for row in worth if row[-1] is not None]
+    return [[*(_shade(value, shares) for value in row[:-1]), _shade(row[-1], times)] for row in worth]
+
+
+def _worth(column: str, cell: str) -> float | None:
+    """The more the better: percent, and for milliseconds their negative logarithm."""
+    if cell == MISSING:
+        return None
+    if column == "ms/query":
+        return -math.log(max(float(cell), 0.1))
+    return 100 * float(cell) if column == "MRR@5" else float(cell)
+
+
+def _shade(value: float | None, among: Sequence[float]) -> int | None:
+    if value is None:
+        return None
+    low, high = min(among), max(among)
+    return round((SHADES - 1) * (value - low) / (high - low)) if high > low else SHADES // 2
+
+
+def _scatter(results: Mapping[str, Any], timings: Mapping[str, Any]) -> dict[str, Any] | None:
+    """Where everything stands in the picture of latency (logarithmic) against Hit@3; None where nothing was timed.
+
+    Labels stand in a column beside the plot, a line to each point, so that none covers another however many there are.
+    A point is `front` where no other strategy is as fast and more accurate.
+    """
+    timed = [
+        (timings[name]["query"]["p50"], 100 * results["strategies"][name]["metrics"]["hit@3"], name)
+        for name in order(results)
+        if name in timings and results["strategies"][name]["metrics"]
+    ]
+    if not timed:
+        return None
+    left, right, top, label = 34, 236, 10, 15
+    bottom = top + max(190, label * len(timed))
+    slow, fast = max(ms for ms, _, _ in timed) * 1.3, min(ms for ms, _, _ in timed) / 1.3
+    low = max(0, math.floor(min(hit for _, hit, _ in timed) / 10) * 10 - 5)
+    high = min(100, math.floor(max(hit for _, hit, _ in timed) / 10) * 10 + 10)
+
+    def x(ms: float) -> float:
+        return round(left + (right - left) * math.log(ms / fast) / math.log(slow / fast), 1)
+
+    def y(hit: float) -> float:
+        return round(bottom - (bottom - top) * (hit - low) / (high - low), 1)
+
+    points = []
+    free = float(top)
+    highest = sorted(timed, key=lambda point: (-point[1], point[0]))
+    for rest, (ms, hit, name) in zip(range(len(highest) - 1, -1, -1), highest, strict=True):
+        free = min(max(free, y(hit)), bottom - label * rest)
+        front = not any(other_ms <= ms and other > hit for other_ms, other, _ in timed)
+        points.append(
+            {
+                "name": name,
+                "short": cut(name, 22),
+                "ms": ms,
+                "hit": hit,
+                "front": front,
+                "x": x(ms),
+                "y": y(hit),
+                "at": free,
+            }
+        )
+        free += label
+    steps = [digit * 10.0**power for power in range(-3, 6) for digit in (1, 2, 5)]
+    return {
+        "points": points,
+        "box": (left, right, top, bottom),
+        "times": [(f"{step:g}", x(step)) for step in steps if fast <= step <= slow],
+        "hits": [(hit, y(hit)) for hit in range(math.ceil(low / 10) * 10, high + 1, 10)],
+    }
+
+
+def _data(material: Material) -> dict[str, Any]:
+    """What page.js reads: by question its outcomes, in the order of `strategies`, and what was found, as numbers of
+    `passages` with scores. Those that most strategies miss come first; where BUDGET ends, the others have no `hits`."""
+    names = order(material.results)
+    strategies = [material.results["strategies"][name] for name in names]
+    changed = _changed(material.verdict.comparison, names) if material.verdict else {}
+    questions = sorted(material.questions, key=lambda question: (-_missed(strategies, question), question.id))
+    rows = [_row(material, question, strategies, changed.get(question.id, {})) for question in questions]
+    passages = _Passages(material.texts)
+    spent = len(_json(rows))
+    for question, row in zip(questions, rows, strict=True):
+        before = len(passages.shown)
+        gold = _gold(question, material.texts)
+        hits = [_found(strategy["questions"][question.id], passages, gold) for strategy in strategies]
+        spent += len(_json(hits)) + len(_json(passages.shown[before:]))
+        if spent > BUDGET:
+            del passages.shown[before:]
+            break
+        row["hits"] = hits
+    return {
+        "strategies": names,
+        "lost": LOST,
+        "key": f"{material.link}{quote(PurePath(material.key).as_posix())}" if material.link else "",
+        "questions": rows,
+        "passages": passages.shown,
+    }
+
+
+def _changed(comparison: Comparison, names: Sequence[str]) -> Mapping[str, Mapping[int, int]]:
+    """By question that flipped, the old rank by strategy's number; 0 where there was none."""
+    old: defaultdict[str, dict[int, int]] = defaultdict(dict)
+    for change in comparison.changes:
+        for flip in (*change.lost, *change.gained):
+            old[flip.question_id][names.index(change.strategy)] = flip.old or 0
+    return old
+
+
+def _missed(strategies: Iterable[Mapping[str, Any]], question: Question) -> int:
+    return sum(strategy["questions"][question.id]["lost_at"] is not None for strategy in strategies)
+
+
+def _row(
+    material: Material, question: Question, strategies: Sequence[Mapping[str, Any]], old: Mapping[int, int]
+) -> dict[str, Any]:
+    found = [strategy["questions"][question.id] for strategy in strategies]
+    return {
+        "id": question.id,
+        "text": cut(question.text, CUT),
+        "type": question.type or MISSING,
+        "split": question.split or MISSING,
+        "line": question.line,
+        "missed": _missed(strategies, question),
+        "gold": [_evidence(next(iter(piece.spans), None), piece.doc_id, material.texts) for piece in question.gold],
+        "ranks": [outcome["rank"] or 0 for outcome in found],
+        "lost": [LOST.index("error" if outcome["error"] else outcome["lost_at"]) for outcome in found],
+        "old": old,
+    }
+
+
+def _evidence(span: Span | None, doc_id: str | None, texts: Mapping[str, str]) -> tuple[str, str]:
+    """The page and the words of a piece's first alternative; no words where the whole page is the gold."""
+    return (span.doc_id, cut(texts[span.doc_id][span.start : span.end], CUT)) if span else (doc_id or MISSING, "")
+
+
+def _gold(question: Question, texts: Mapping[str, str]) -> Mapping[str, Ranges]:
+    """By page, where all alternatives of all pieces stand."""
+    spans = [span for piece in question.gold for span in piece.spans]
+    spans += [Span(p.doc_id, 0, len(texts[p.doc_id])) for p in question.gold if p.doc_id and texts.get(p.doc_id)]
+    return {page: [(s.start, s.end) for s in found] for page, found in groupby(merge(spans), lambda s: s.doc_id)}
+
+
+def _found(outcome: Mapping[str, Any], passages: _Passages, gold: Mapping[str, Ranges]) -> str | list[list[float]]:
+    """The first hits, each a passage's number and a score; of an error its text."""
+    if outcome["error"]:
+        return cut(outcome["error"], CUT)
+    hits = outcome["hits"][:WON_WITHIN]
+    return [[passages.number(hit, gold.get(hit["source"], ())), float(f"{hit['score']:.4g}")] for hit in hits]
+
+
+class _Passages:
+    """What hits show, once each, as `[page, plain, gold, plain, …]`: every second text is gold."""
+
+    def __init__(self, texts: Mapping[str, str]) -> None:
+        self.shown: list[list[str]] = []
+        self._texts = texts
+        self._numbers: dict[tuple[object, ...], int] = {}
+
+    def number(self, hit: Mapping[str, Any], gold: Ranges) -> int:
+        """A chunk may be shown with other gold, or with other context: it is then another passage."""
+        marked = tuple((a, b) for a, b in gold if any(a < end and b > start for start, end in hit["spans"]))
+        key = (hit["chunk"], *map(tuple, hit["spans"]), "gold", *marked)
+        if key not in self._numbers:
+            self._numbers[key] = len(self.shown)
+            self.shown.append([hit["source"], *excerpt(self._texts[hit["source"]], hit["spans"], marked)])
+        return self._numbers[key]
+
+
+def excerpt(text: str, shown: Ranges, gold: Ranges) -> list[str]:
+    """At most CUT characters of the ranges `shown` of `text`, joined by " … ": around the first of the rising ranges
+    `gold` that is among them, else the beginning. Plain and gold parts take turns, the first plain, maybe "".
+    """
+    parts = list(_parts(text, shown, gold))
+    length = sum(len(part) for part, _ in parts)
+    start = at = 0
+    if any(is_gold for _, is_gold in parts):
+        before = sum(len(part) for part, _ in takewhile(lambda part: not part[1], parts))
+        first = next(len(part) for part, is_gold in parts if is_gold)
+        start = max(0, min(before - max(0, CUT - first) // 2, length - CUT))
+    turns = ["…" if start else ""]
+    for part, is_gold in parts:
+        piece = part[max(0, start - at) : max(0, start + CUT - at)]
+        at += len(part)
+        if piece and is_gold == (len(turns) % 2 == 0):
+            turns[-1] += piece
+        elif piece:
+            turns.append(piece)
+    turns[-1] += "…" if start + CUT < length else ""
+    return turns
+
+
+def _parts(text: str, shown: Ranges, gold: Ranges) -> Iterator[tuple[str, bool]]:
+    """`shown` cut where `gold` begins and ends; whether each part is gold."""
+    for number, (start, end) in enumerate(shown):
+        if number:
+            yield " … ", False
+        for from_, to in gold:
+            if from_ < end and to > start:
+                yield text[start : max(start, from_)], False
+                yield text[max(start, from_) : min(end, to)], True
+                start = min(end, to)
+        yield text[start:end], False

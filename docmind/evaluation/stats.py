@@ -1,0 +1,93 @@
+"""Statistics of paired hits: is a loss more than chance, and how small a loss could be seen? No result is read here.
+
+Two runs answer the same n questions. `lost` of them were hits and no longer are, `gained` are now and were not; only
+these tell the runs apart.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import lru_cache
+
+import numpy as np
+from numpy.typing import NDArray
+
+RESAMPLES = 10_000
+SEED = 20_260_101
+LEVEL = 0.95
+"""Of the intervals."""
+
+POWER = 0.8
+"""With which the smallest detectable drop would be found."""
+
+STEP = 0.001
+"""How finely the smallest detectable drop is sought: a tenth of a point."""
+
+
+def mcnemar_loss(lost: int, gained: int) -> float:
+    """The chance, in (0, 1], of at least `lost` losses among as many flips, if a flip falls either way equally often.
+
+    The exact test of McNemar, Psychometrika 12 (1947), one-sided for a loss. Without a flip it is 1.
+    """
+    from scipy.stats import binomtest
+
+    return float(binomtest(lost, lost + gained, 0.5, alternative="greater").pvalue) if lost + gained else 1.0
+
+
+def holm(p_values: Mapping[str, float]) -> dict[str, float]:
+    """`p_values` by name, adjusted for their number. Holm, Scand. J. Stat. 6 (1979). Names keep their order."""
+    adjusted: dict[str, float] = {}
+    highest = 0.0
+    for place, (name, p) in enumerate(sorted(p_values.items(), key=lambda item: item[1])):
+        highest = max(highest, min(1.0, (len(p_values) - place) * p))
+        adjusted[name] = highest
+    return {name: adjusted[name] for name in p_values}
+
+
+def interval(lost: int, gained: int, n: int, generator: np.random.Generator) -> tuple[float, float]:
+    """The paired percentile bootstrap interval of the change in the hit rate, (gained - lost) / n, in [-1, 1].
+
+    Questions are drawn with replacement, each with both its outcomes (Efron & Tibshirani 1993, chapter 13). Such a draw
+    keeps only how many flips of each kind it holds, which is multinomial.
+    """
+    shares = np.array([lost, gained, n - lost - gained]) / n
+    draws = generator.multinomial(n, shares, size=RESAMPLES)
+    changes = (draws[:, 1] - draws[:, 0]) / n
+    low, high = np.quantile(changes, [(1 - LEVEL) / 2, (1 + LEVEL) / 2])
+    return float(low), float(high)
+
+
+def power(loss_rate: float, gain_rate: float, n: int, alpha: float) -> float:
+    """How often `mcnemar_loss` is at most `alpha` over `n` questions that are lost and gained at these true rates."""
+    from scipy.stats import binom
+
+    flips = np.arange(n + 1)
+    flip_rate = loss_rate + gain_rate
+    if not flip_rate:
+        return 0.0
+    found = binom.sf(_critical(n, alpha) - 1, flips, loss_rate / flip_rate)
+    return float(binom.pmf(flips, n, flip_rate) @ found)
+
+
+def smallest_drop(n: int, discordance: float, alpha: float) -> float | None:
+    """The smallest true drop of the hit rate that `mcnemar_loss` finds at `alpha` with a power of POWER; None where even
+    the loss of every question would not be found.
+
+    `discordance` is the share of questions that flip; a drop larger than it makes it as large.
+    """
+    for step in range(1, round(1 / STEP) + 1):
+        drop = step * STEP
+        flips = max(discordance, drop)
+        if power((flips + drop) / 2, (flips - drop) / 2, n, alpha) >= POWER:
+            return drop
+    return None
+
+
+@lru_cache(maxsize=8)
+def _critical(n: int, alpha: float) -> NDArray[np.int64]:
+    """For 0 to `n` flips the fewest losses that are significant; one more than the flips where none are."""
+    from scipy.stats import binom
+
+    flips = np.arange(n + 1)
+    # isf gives the smallest x with P(X > x) <= alpha, so x + 1 losses are the fewest with P(X >= x + 1) <= alpha.
+    return np.asarray(binom.isf(alpha, flips, 0.5), dtype=np.int64) + 1

@@ -1,0 +1,86 @@
+"""Reads eval/thresholds.yaml, what a run is held to. It judges nothing.
+
+Figures are exact: 0.83 in the file is 83/100 here, whatever its binary fraction.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from pathlib import Path
+from typing import Annotated
+
+import yaml
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from docmind.errors import StorageError, UsageError
+from docmind.registry import did_you_mean
+
+Share = Annotated[float, Field(ge=0, le=1)]
+
+
+class Thresholds(BaseModel):
+    """`production` names a strategy; its Hit@3 may not be under `min_hit_at_3`, and it may not lose a question of
+    `must_pass` at 3. No strategy may lose more than `max_regression_pp` points of Hit@3 (0 to 100) against the baseline;
+    with `alpha`, a p-value in (0, 1), only a loss that is significant as well fails."""
+
+    model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
+
+    production: Annotated[str, Field(min_length=1)]
+    min_hit_at_3: Share
+    max_regression_pp: Annotated[float, Field(ge=0, le=100)]
+    alpha: Annotated[float, Field(gt=0, lt=1)] | None = None
+    must_pass: tuple[str, ...] = ()
+
+    @property
+    def floor(self) -> Fraction:
+        """`min_hit_at_3`, exactly."""
+        return exact(self.min_hit_at_3)
+
+    @property
+    def tolerance(self) -> Fraction:
+        """`max_regression_pp` as an exact fraction of 1."""
+        return exact(self.max_regression_pp) / 100
+
+
+def exact(decimal: float) -> Fraction:
+    """The fraction that the shortest decimal of the float says: 0.05 is 1/20."""
+    return Fraction(str(decimal))
+
+
+def read_thresholds(path: Path) -> Thresholds:
+    """The thresholds in `path`. Raises StorageError where it cannot be read, UsageError, which tells every fault with
+    its key, where it says something else than was expected."""
+    try:
+        fields = yaml.safe_load(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise StorageError(
+            f"{path}: the thresholds cannot be read: {error.strerror}. Name a file with --thresholds."
+        ) from error
+    except (yaml.YAMLError, UnicodeDecodeError) as error:
+        raise UsageError(
+            f"{path}: is no YAML: {' '.join(str(error).split())}. Write one `key: value` a line."
+        ) from error
+    if not isinstance(fields, dict):
+        raise UsageError(f"{path}: holds {fields!r}; `key: value` lines were expected: {_known()}.")
+    if isinstance(fields.get("must_pass"), list):
+        fields["must_pass"] = tuple(fields["must_pass"])  # strict: YAML knows no tuples
+    try:
+        return Thresholds.model_validate(fields)
+    except ValidationError as error:
+        faults = [
+            _tell(details["type"], details["loc"], details["input"], details["msg"]) for details in error.errors()
+        ]
+        raise UsageError("\n".join([f"{path}: faults in the thresholds: {len(faults)}", *faults])) from error
+
+
+def _tell(kind: str, place: tuple[int | str, ...], value: object, expected: str) -> str:
+    key = str(place[0])
+    if kind == "extra_forbidden":
+        return f"unknown key {key!r}.{did_you_mean(key, Thresholds.model_fields)} There are: {_known()}."
+    if kind == "missing":
+        return f"{key!r} is missing. Add it."
+    return f"{key}: {value!r} was found; expected: {expected.removeprefix('Input should be ')}."
+
+
+def _known() -> str:
+    return ", ".join(Thresholds.model_fields)
