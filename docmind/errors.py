@@ -5,6 +5,7 @@
     ├── CorpusError         a folder or page that cannot be read as documents
     ├── AnswerKeyError      a question or its evidence that cannot be used
     ├── ModelError          weights missing, altered or out of reach; a text too long for the model
+    ├── LanguageModelError  a language model out of reach, refusing, or answering what cannot be read
     ├── StorageError        an index, a cache or a result that cannot be written or read
     └── IncompleteError     exit code 3: nothing to score, or not comparable
 
@@ -32,6 +33,10 @@ class AnswerKeyError(DocMindError):
 
 class ModelError(DocMindError):
     """Weights missing, altered or out of reach, or a text too long for the model."""
+
+
+class LanguageModelError(DocMindError):
+    """A language model out of reach, refusing, or answering what cannot be read."""
 
 
 class StorageError(DocMindError):

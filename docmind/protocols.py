@@ -9,8 +9,9 @@ from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
+from pydantic import BaseModel
 
-from docmind.types import Chunk, Document, Query, Ranking
+from docmind.types import Chunk, Completion, Document, Message, Query, Ranking
 
 FloatMatrix = NDArray[np.float32]
 Advance = Callable[[int], None]
@@ -102,6 +103,28 @@ class Retriever(Protocol):
 
         Only chunks of `query.doc_ids` are searched, before any top-k. `stages` tells every step; what the last one
         passed on begins with the hits. Equal scores stand by document, then order.
+        """
+
+
+class LLM(Protocol):
+    """A language model behind an API."""
+
+    @property
+    def name(self) -> str:
+        """Provider and model, such as "mistral/mistral-small-2506"."""
+
+    def complete(
+        self,
+        messages: Sequence[Message],
+        *,
+        schema: type[BaseModel] | None = None,
+        max_tokens: int = 1024,
+        on_text: Callable[[str], object] | None = None,
+    ) -> Completion:
+        """The model's answer, at temperature 0.
+
+        With `schema`, the model is held to JSON of that form; whether the text keeps to it is for the caller to check.
+        With `on_text`, the answer is streamed: it is told each piece as it comes. Raises LanguageModelError.
         """
 
 

@@ -248,6 +248,70 @@ class Run:
     fingerprint: Mapping[str, Any] = field(default_factory=dict)
 
 
+@dataclass(frozen=True, slots=True)
+class Message:
+    """One message to a language model."""
+
+    role: Literal["system", "user", "assistant"]
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Usage:
+    """Tokens that a language model was sent and gave, retries included."""
+
+    input_tokens: int = 0
+    output_tokens: int = 0
+
+    def __add__(self, other: Usage) -> Usage:
+        return Usage(self.input_tokens + other.input_tokens, self.output_tokens + other.output_tokens)
+
+
+@dataclass(frozen=True, slots=True)
+class Completion:
+    """What a language model wrote. `cut` says that it was stopped at its limit of tokens."""
+
+    text: str
+    model: str
+    usage: Usage
+    cut: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Citation:
+    """The passage `number` (from 1, as in "[1]") that an answer cites, and what of it: `spans` are the quoted sentences,
+    or all that the hit shows."""
+
+    number: int
+    hit: Hit
+    spans: tuple[Span, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What is said to a question, and on what grounds.
+
+    `abstained`: the text says that the documents do not tell. `supported`: it cites at least one passage, or abstains.
+    `removed` are the numbers it cited without having been given such a passage; they are no longer in the text.
+    `confidence`, where the answerer has one, rises with the evidence. `timings` maps steps to seconds.
+    """
+
+    text: str
+    citations: tuple[Citation, ...]
+    abstained: bool
+    ranking: Ranking
+    answerer: str
+    removed: tuple[int, ...] = ()
+    usage: Usage = Usage()
+    timings: Mapping[str, float] = field(default_factory=dict)
+    confidence: float | None = None
+
+    @property
+    def supported(self) -> bool:
+        """Whether a reader can look up on what the answer rests."""
+        return self.abstained or bool(self.citations)
+
+
 def merge(spans: Iterable[Span]) -> tuple[Span, ...]:
     """The union of `spans`: sorted, overlapping and touching ones joined."""
     merged: list[Span] = []
