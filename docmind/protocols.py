@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import BaseModel
 
-from docmind.types import Chunk, Completion, Document, Message, Query, Ranking
+from docmind.types import Answer, Chunk, Completion, Document, Message, Query, Ranking
 
 FloatMatrix = NDArray[np.float32]
 Advance = Callable[[int], None]
@@ -126,6 +126,17 @@ class LLM(Protocol):
         With `schema`, the model is held to JSON of that form; whether the text keeps to it is for the caller to check.
         With `on_text`, the answer is streamed: it is told each piece as it comes. Raises LanguageModelError.
         """
+
+
+class Answerer(Protocol):
+    """Answers a question from what was retrieved for it."""
+
+    @property
+    def name(self) -> str:
+        """Names the way of answering, model included."""
+
+    def answer(self, query: Query, ranking: Ranking, on_text: Callable[[str], object] | None = None) -> Answer:
+        """The answer, from the first hits of `ranking`; `on_text` is told each piece of it as it comes."""
 
 
 class Reranker(Protocol):

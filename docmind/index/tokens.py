@@ -27,6 +27,12 @@ class TokenStore:
     def __init__(self, folder: Path) -> None:
         self._codes, self._scales, self._starts = (np.load(folder / name, mmap_mode="r") for name in FILES)
 
+    def vectors(self, position: int) -> FloatMatrix:
+        """The chunk's token vectors, float32 (tokens, dim), of unit length within the precision of int8."""
+        part = slice(self._starts[position], self._starts[position + 1])
+        found: FloatMatrix = self._codes[part].astype(np.float32) * self._scales[part][:, np.newaxis]
+        return found
+
     def max_sim(self, question: FloatMatrix, position: int) -> NDArray[np.float32]:
         """For each of the question's token vectors, float32 (tokens, dim), its highest cosine with one of the chunk."""
         part = slice(self._starts[position], self._starts[position + 1])

@@ -6,17 +6,18 @@ The application, the chat and the evaluations all retrieve through it, so that w
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 
 from docmind import corpus
 from docmind.chunking import CHUNKERS
 from docmind.config import Settings, Strategy, strategy
+from docmind.errors import UsageError
 from docmind.index.build import Index, open_or_build
 from docmind.index.cache import CachedEmbedder, VectorCache
 from docmind.models import Models
-from docmind.protocols import Advance, Chunker, Progress, Retriever
+from docmind.protocols import Advance, Chunker, FloatMatrix, Progress, Retriever
 from docmind.retrieval import MODES
 from docmind.retrieval.parts import Parts
 from docmind.types import Chunk, Document, Query, Ranking
@@ -106,6 +107,17 @@ class Engine:
         """What the modes of that chunker are made of, anew."""
         chunks: Sequence[Chunk] = self.chunks(chunker)
         return Parts(chunks, self.embedder, self._models.reranker, lambda: self.index(chunker), MODES, shared)
+
+    def tokens(self, chunker: str) -> Callable[[Chunk], FloatMatrix]:
+        """Gives the token vectors, float32 (tokens, dim), of each chunk of that chunker. Raises UsageError where the
+        model has none."""
+        store = self.index(chunker).tokens
+        if store is None:
+            raise UsageError(
+                f"{self.embedder.id} gives no token vectors. Use the default profile, or a language model."
+            )
+        position = {chunk.id: at for at, chunk in enumerate(self.chunks(chunker))}
+        return lambda chunk: store.vectors(position[chunk.id])
 
     def retriever(self, wanted: Strategy) -> Retriever:
         """The retriever of that strategy, its index built if need be. Raises UsageError for an unknown part."""

@@ -3,7 +3,7 @@
 import pytest
 
 from docmind.config import MATRIX
-from docmind.evaluation.reports import REPORTS
+from docmind.evaluation.reports import REPORTS, Material
 from docmind.evaluation.reports.markdown import wilson
 from docmind.evaluation.reports.tables import hardest, ladder, losses, matrix, order
 from docmind.types import Gold, Question, Span
@@ -89,28 +89,32 @@ def test_the_hardest_questions_are_those_that_most_strategies_miss():
     assert len(hardest(found, QUESTIONS, n=1).rows) == 1
 
 
-@pytest.mark.parametrize("report", REPORTS)
-def test_text_of_a_question_breaks_no_table(report):
-    page = REPORTS[report](whole(**{"headers+vector": strategy(0.5, lost={"b": "fusion"})}), {}, QUESTIONS)
+def markdown(found):
+    material = Material(found, {}, QUESTIONS, texts={}, relevant={}, key="key.jsonl")
+    return REPORTS["markdown"](material)["latest.md"]
+
+
+def test_text_of_a_question_breaks_no_table():
+    page = markdown(whole(**{"headers+vector": strategy(0.5, lost={"b": "fusion"})}))
     [row] = [line for line in page.splitlines() if line.startswith("| b |")]
-    assert row == "| b | – | 1 of 10 | a\\|b? @\u200bteam &lt;!-- x --> ` |"
+    assert row == "| b | – | 1 of 10 | a\\|b? @\u200bteam &lt;\\!-- x --&gt; \\` |"
 
 
 def test_an_incomplete_run_is_told_first_with_its_errors():
-    page = REPORTS["md"](results(**{"headers+vector": strategy(0, error="ValueError: no")}), {}, QUESTIONS)
+    page = markdown(results(**{"headers+vector": strategy(0, error="ValueError: no")}))
     assert "**Incomplete: 1 answer ended in an error**" in page
     assert "- `headers+vector`, `a`: ValueError: no" in page
 
 
 def test_a_filter_that_was_on_is_told():
-    assert "left out" not in REPORTS["md"](whole(), {}, QUESTIONS)
+    assert "left out" not in markdown(whole())
     filtered = whole()
     filtered["counts"]["left_out"] = 3
-    assert "A filter left out 3 questions of the answer key." in REPORTS["md"](filtered, {}, QUESTIONS)
+    assert "A filter left out 3 questions of the answer key." in markdown(filtered)
 
 
 def test_one_question_is_worth_its_share():
-    assert "One question is worth 50.00 points." in REPORTS["md"](whole(), {}, QUESTIONS)
+    assert "One question is worth 50.00 points." in markdown(whole())
 
 
 def test_wilson_by_hand():

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from docmind.evaluation.reports import comment, github, junit, markdown, trec
+from docmind.evaluation.reports import comment, github, html, junit, markdown, trec
 from docmind.evaluation.reports.material import Material, Report
 from docmind.registry import Registry
 
@@ -13,6 +13,7 @@ REPORTS: Registry[Report] = Registry(
     [
         ("markdown", markdown.render),
         ("comment", comment.render),
+        ("html", html.render),
         ("junit", junit.render),
         ("github", github.render),
         ("trec", trec.render),

@@ -13,7 +13,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from hashlib import sha256
 from importlib import resources
-from itertools import groupby, takewhile
+from itertools import groupby
 from pathlib import PurePath
 from typing import Any
 from urllib.parse import quote
@@ -51,7 +51,9 @@ def render(material: Material) -> dict[str, str]:
 
     results = material.results
     style, script, page = (_file(name) for name in ("page.css", "page.js", "page.html"))
-    shown, data = matrix(results, material.timings), _data(material)
+    names = order(results)
+    scored = {name: metrics for name in names if (metrics := results["strategies"][name]["metrics"])}
+    shown, data = matrix(results, material.timings), _data(material, names)
     environment = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
     filled = environment.from_string(page).render(
         policy=f"default-src 'none'; img-src data:; style-src {_hash(style)}; script-src {_hash(script)}; "
@@ -60,14 +62,14 @@ def render(material: Material) -> dict[str, str]:
         script=Markup(script),  # noqa: S704 - the package's own file
         data=Markup(_json(data)),  # noqa: S704 - holds no "<"
         counts=results["counts"],
-        errors=_errors(results),
+        errors=[(name, failed) for name in names if (failed := _failed(results["strategies"][name]))],
         verdict=material.verdict,
         matrix=shown,
         shades=_shades(shown),
         shade_count=SHADES,
-        scatter=_scatter(results, material.timings),
-        names=data["strategies"],
-        best=_best(results),
+        scatter=_scatter(scored, material.timings),
+        names=names,
+        best=max(scored, key=lambda name: scored[name]["hit@3"], default=None),
         types=sorted({row["type"] for row in data["questions"]}),
         splits=sorted({row["split"] for row in data["questions"]}),
         left_out=sum("hits" not in row for row in data["questions"]),
@@ -94,24 +96,15 @@ def _json(value: object) -> str:
     return json.dumps(value, separators=(",", ":")).replace("<", "\\u003c")
 
 
-def _errors(results: Mapping[str, Any]) -> list[tuple[str, int, str, str]]:
-    """Of each strategy with errors: its name, their number, and the first one's question and text."""
-    found = []
-    for name in order(results):
-        failed = [(id_, q["error"]) for id_, q in results["strategies"][name]["questions"].items() if q["error"]]
-        if failed:
-            found.append((name, len(failed), failed[0][0], cut(failed[0][1], CUT)))
-    return found
+def _failed(strategy: Mapping[str, Any]) -> list[tuple[str, str]]:
+    """The questions that ended in an error, with its text."""
+    return [
+        (id_, cut(found["error"], CUT)) for id_, found in strategy["questions"].items() if found["error"] is not None
+    ]
 
 
 def _listed(names: Sequence[str]) -> str:
     return ", ".join(names[:10]) + (f" and {len(names) - 10} more" if len(names) > 10 else "")
-
-
-def _best(results: Mapping[str, Any]) -> str | None:
-    """The first of the strategies with the highest Hit@3."""
-    scored = [name for name in order(results) if results["strategies"][name]["metrics"]]
-    return max(scored, key=lambda name: results["strategies"][name]["metrics"]["hit@3"], default=None)
 
 
 def _shades(table: Table) -> list[list[int | None]]:
@@ -135,27 +128,27 @@ def _shade(value: float | None, among: Sequence[float]) -> int | None:
     if value is None:
         return None
     low, high = min(among), max(among)
-    return round((SHADES - 1) * (value - low) / (high - low)) if high > low else SHADES // 2
+    return round((SHADES - 1) * (value - low) / (high - low)) if high > low else SHADES - 1
 
 
-def _scatter(results: Mapping[str, Any], timings: Mapping[str, Any]) -> dict[str, Any] | None:
+def _scatter(scored: Mapping[str, Mapping[str, float]], timings: Mapping[str, Any]) -> dict[str, Any] | None:
     """Where everything stands in the picture of latency (logarithmic) against Hit@3; None where nothing was timed.
 
     Labels stand in a column beside the plot, a line to each point, so that none covers another however many there are.
-    A point is `front` where no other strategy is as fast and more accurate.
+    A point is `front` where every other strategy is slower or less accurate, or equal in both.
     """
     timed = [
-        (timings[name]["query"]["p50"], 100 * results["strategies"][name]["metrics"]["hit@3"], name)
-        for name in order(results)
-        if name in timings and results["strategies"][name]["metrics"]
+        (timings[name]["query"]["p50"], 100 * metrics["hit@3"], name)
+        for name, metrics in scored.items()
+        if name in timings
     ]
     if not timed:
         return None
     left, right, top, label = 34, 236, 10, 15
     bottom = top + max(190, label * len(timed))
-    slow, fast = max(ms for ms, _, _ in timed) * 1.3, min(ms for ms, _, _ in timed) / 1.3
-    low = max(0, math.floor(min(hit for _, hit, _ in timed) / 10) * 10 - 5)
-    high = min(100, math.floor(max(hit for _, hit, _ in timed) / 10) * 10 + 10)
+    times, hits = [ms for ms, _, _ in timed], [hit for _, hit, _ in timed]
+    fast, slow = min(times) / 1.3, max(times) * 1.3
+    low, high = max(0, 10 * (min(hits) // 10) - 5), min(100, 10 * (max(hits) // 10) + 10)
 
     def x(ms: float) -> float:
         return round(left + (right - left) * math.log(ms / fast) / math.log(slow / fast), 1)
@@ -165,36 +158,24 @@ def _scatter(results: Mapping[str, Any], timings: Mapping[str, Any]) -> dict[str
 
     points = []
     free = float(top)
-    highest = sorted(timed, key=lambda point: (-point[1], point[0]))
-    for rest, (ms, hit, name) in zip(range(len(highest) - 1, -1, -1), highest, strict=True):
-        free = min(max(free, y(hit)), bottom - label * rest)
-        front = not any(other_ms <= ms and other > hit for other_ms, other, _ in timed)
-        points.append(
-            {
-                "name": name,
-                "short": cut(name, 22),
-                "ms": ms,
-                "hit": hit,
-                "front": front,
-                "x": x(ms),
-                "y": y(hit),
-                "at": free,
-            }
-        )
+    for n, (ms, hit, name) in enumerate(sorted(timed, key=lambda point: (-point[1], point[0])), start=1):
+        free = min(max(free, y(hit)), bottom - label * (len(timed) - n))
+        front = not any(t <= ms and h >= hit and (t, h) != (ms, hit) for t, h, _ in timed)
+        point = {"x": x(ms), "y": y(hit), "label_y": free, "front": front}
+        points.append({**point, "name": name, "label": cut(name, 22), "ms": ms, "hit": hit})
         free += label
     steps = [digit * 10.0**power for power in range(-3, 6) for digit in (1, 2, 5)]
     return {
         "points": points,
         "box": (left, right, top, bottom),
         "times": [(f"{step:g}", x(step)) for step in steps if fast <= step <= slow],
-        "hits": [(hit, y(hit)) for hit in range(math.ceil(low / 10) * 10, high + 1, 10)],
+        "hits": [(step, y(step)) for step in range(0, 101, 10) if low <= step <= high],
     }
 
 
-def _data(material: Material) -> dict[str, Any]:
+def _data(material: Material, names: Sequence[str]) -> dict[str, Any]:
     """What page.js reads: by question its outcomes, in the order of `strategies`, and what was found, as numbers of
     `passages` with scores. Those that most strategies miss come first; where BUDGET ends, the others have no `hits`."""
-    names = order(material.results)
     strategies = [material.results["strategies"][name] for name in names]
     changed = _changed(material.verdict.comparison, names) if material.verdict else {}
     questions = sorted(material.questions, key=lambda question: (-_missed(strategies, question), question.id))
@@ -243,16 +224,18 @@ def _row(
         "split": question.split or MISSING,
         "line": question.line,
         "missed": _missed(strategies, question),
-        "gold": [_evidence(next(iter(piece.spans), None), piece.doc_id, material.texts) for piece in question.gold],
+        "gold": [
+            (piece.doc_id, "") if piece.doc_id is not None else _evidence(piece.spans[0], material.texts)
+            for piece in question.gold
+        ],
         "ranks": [outcome["rank"] or 0 for outcome in found],
-        "lost": [LOST.index("error" if outcome["error"] else outcome["lost_at"]) for outcome in found],
+        "lost": [LOST.index("error" if outcome["error"] is not None else outcome["lost_at"]) for outcome in found],
         "old": old,
     }
 
 
-def _evidence(span: Span | None, doc_id: str | None, texts: Mapping[str, str]) -> tuple[str, str]:
-    """The page and the words of a piece's first alternative; no words where the whole page is the gold."""
-    return (span.doc_id, cut(texts[span.doc_id][span.start : span.end], CUT)) if span else (doc_id or MISSING, "")
+def _evidence(span: Span, texts: Mapping[str, str]) -> tuple[str, str]:
+    return span.doc_id, cut(texts[span.doc_id][span.start : span.end], CUT)
 
 
 def _gold(question: Question, texts: Mapping[str, str]) -> Mapping[str, Ranges]:
@@ -264,7 +247,7 @@ def _gold(question: Question, texts: Mapping[str, str]) -> Mapping[str, Ranges]:
 
 def _found(outcome: Mapping[str, Any], passages: _Passages, gold: Mapping[str, Ranges]) -> str | list[list[float]]:
     """The first hits, each a passage's number and a score; of an error its text."""
-    if outcome["error"]:
+    if outcome["error"] is not None:
         return cut(outcome["error"], CUT)
     hits = outcome["hits"][:WON_WITHIN]
     return [[passages.number(hit, gold.get(hit["source"], ())), float(f"{hit['score']:.4g}")] for hit in hits]
@@ -294,21 +277,28 @@ def excerpt(text: str, shown: Ranges, gold: Ranges) -> list[str]:
     """
     parts = list(_parts(text, shown, gold))
     length = sum(len(part) for part, _ in parts)
-    start = at = 0
-    if any(is_gold for _, is_gold in parts):
-        before = sum(len(part) for part, _ in takewhile(lambda part: not part[1], parts))
-        first = next(len(part) for part, is_gold in parts if is_gold)
-        start = max(0, min(before - max(0, CUT - first) // 2, length - CUT))
-    turns = ["…" if start else ""]
+    begin = _begin(parts, length)
+    turns = ["…" if begin else ""]
+    at = 0
     for part, is_gold in parts:
-        piece = part[max(0, start - at) : max(0, start + CUT - at)]
+        piece = part[max(0, begin - at) : max(0, begin + CUT - at)]
         at += len(part)
         if piece and is_gold == (len(turns) % 2 == 0):
             turns[-1] += piece
         elif piece:
             turns.append(piece)
-    turns[-1] += "…" if start + CUT < length else ""
+    turns[-1] += "…" if begin + CUT < length else ""
     return turns
+
+
+def _begin(parts: Sequence[tuple[str, bool]], length: int) -> int:
+    """Where to begin, so that the first gold is in the middle."""
+    at = 0
+    for part, is_gold in parts:
+        if is_gold:
+            return max(0, min(at - max(0, CUT - len(part)) // 2, length - CUT))
+        at += len(part)
+    return 0
 
 
 def _parts(text: str, shown: Ranges, gold: Ranges) -> Iterator[tuple[str, bool]]:
@@ -316,9 +306,10 @@ def _parts(text: str, shown: Ranges, gold: Ranges) -> Iterator[tuple[str, bool]]
     for number, (start, end) in enumerate(shown):
         if number:
             yield " … ", False
+        at = start
         for from_, to in gold:
             if from_ < end and to > start:
-                yield text[start : max(start, from_)], False
-                yield text[max(start, from_) : min(end, to)], True
-                start = min(end, to)
-        yield text[start:end], False
+                yield text[at : max(at, from_)], False
+                yield text[max(at, from_) : min(end, to)], True
+                at = min(end, to)
+        yield text[at:end], False

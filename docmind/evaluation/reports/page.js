@@ -4,9 +4,9 @@
 const ROWS = 100; // at a time: thousands at once are slow to lay out
 const TOLD = {
   chunking: "no single chunk holds the gold",
-  candidates: "no search brought a chunk that holds the gold",
-  fusion: "a chunk that holds the gold was found, but fused to too low a rank",
-  rerank: "a chunk that holds the gold was found, but reranked too low",
+  candidates: "no search ranked a chunk that holds the gold high enough",
+  fusion: "fusion ranked every chunk that holds the gold too low",
+  rerank: "reranking ranked every chunk that holds the gold too low",
 };
 
 const element = (id) => document.getElementById(id);

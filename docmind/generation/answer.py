@@ -1,0 +1,47 @@
+"""Asks: retrieves with a strategy and answers from what was found. The one call behind chat, page and evaluation."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from time import perf_counter
+
+from docmind.config import strategy
+from docmind.generation.context import PASSAGES
+from docmind.generation.extractive import Extractive
+from docmind.generation.generative import Generative
+from docmind.llm import PROVIDERS
+from docmind.protocols import Answerer
+from docmind.retrieval.engine import Engine
+from docmind.types import Answer, Query
+
+ANSWERERS = (Extractive.name, *PROVIDERS)
+"""Who can answer: without a key the first, the others with one."""
+
+
+def answerer(name: str, engine: Engine, strategy_name: str, model: str | None = None) -> Answerer:
+    """The answerer of that name for what `strategy_name` finds; `model` is a provider's, its default if None.
+
+    Raises UsageError for an unknown name, LanguageModelError where its key is missing.
+    """
+    if name == Extractive.name:
+        return Extractive(engine.embedder, engine.tokens(strategy(strategy_name).chunker))
+    return Generative(PROVIDERS[name](model))
+
+
+def ask(
+    engine: Engine,
+    strategy_name: str,
+    answerer_name: str,
+    question: str | Query,
+    *,
+    model: str | None = None,
+    on_text: Callable[[str], object] | None = None,
+) -> Answer:
+    """The answer, with the seconds of `retrieval` and `answer` in its timings."""
+    query = Query(question) if isinstance(question, str) else question
+    started = perf_counter()
+    ranking = engine.retrieve(strategy_name, query, PASSAGES)
+    retrieval = perf_counter() - started
+    found = answerer(answerer_name, engine, strategy_name, model).answer(query, ranking, on_text)
+    return replace(found, timings={"retrieval": retrieval, **found.timings})

@@ -1,0 +1,49 @@
+"""Splits a passage into what can be quoted: sentences, list items, table rows. It judges none of them."""
+
+from __future__ import annotations
+
+import re
+
+_CLOSING = r"[\"'”’»)\]*_]*"
+_BREAK = re.compile(
+    rf"""
+      (?<=[.!?]) (?P<closing> {_CLOSING} ) \s+ (?= [\"'“‘«(\[*_]* [^\W_a-z] )   # a sentence ends, the next begins
+    | (?P<line> \n (?= \s* (?: \n | \| | [-*+]\s | \d+[.)]\s | \#{{1,6}}\s | > ) ) \s* )  # an item, a row, a paragraph
+    | (?P<row> (?<= \| ) [ \t]* \n )
+    """,
+    re.VERBOSE,
+)
+_ABBREVIATION = re.compile(
+    r"\b(?:e\.g|i\.e|etc|cf|vs|no|nos|approx|incl|dr|mr|mrs|ms|prof|st|art|para|p|pp)\.$", re.IGNORECASE
+)
+_RULE = re.compile(r"[\s|:\-=+*_#>]*")
+_MARK = re.compile(r"(?:[-*+>]|\d+[.)]|\#{1,6})\s+(?:\[[ xX]\]\s+)?")
+
+
+def sentences(text: str) -> list[tuple[int, int]]:
+    """The ranges of the sentences, items and rows of `text`, rising, white space and leading list marks left out.
+
+    What holds no letter and no digit, such as the rule below a table's header, is none.
+    """
+    found = []
+    start = 0
+    for match in _BREAK.finditer(text):
+        end = match.end("closing") if match["closing"] is not None else match.start()
+        if match["closing"] is not None and _ABBREVIATION.search(text, start, end):
+            continue
+        found.append((start, end))
+        start = match.end()
+    found.append((start, len(text)))
+    return [trimmed for start, end in found if (trimmed := _trim(text, start, end))]
+
+
+def _trim(text: str, start: int, end: int) -> tuple[int, int] | None:
+    if _RULE.fullmatch(text, start, end):
+        return None
+    while text[end - 1].isspace():
+        end -= 1
+    while text[start].isspace():
+        start += 1
+    if mark := _MARK.match(text, start, end):
+        start = mark.end()
+    return (start, end) if start < end else None

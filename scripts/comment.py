@@ -1,0 +1,188 @@
+"""Posts latest.comment.md to the pull request of a finished workflow run: one comment, edited in place ever after.
+
+It runs with a token that may write, so it uses the standard library alone, takes the pull request from GitHub and never
+from the folder it is given, and reads that folder's one file as text.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import sys
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from http.client import HTTPException
+from pathlib import Path
+from typing import Any
+from urllib.error import HTTPError
+from urllib.parse import urlencode
+from urllib.request import Request, urlopen
+
+FILE = "latest.comment.md"
+MARKER = "<!-- docmind:retrieval -->"
+AUTHOR = ("github-actions[bot]", "Bot")
+"""Login and type of the user that a workflow's own token writes as."""
+
+LIMIT = 65_536
+"""Characters that GitHub takes as a comment."""
+
+TRIES = 5
+LONGEST_WAIT = 120
+"""Seconds. Whoever asks for more is not waited for: the job would only hold a machine."""
+TIMEOUT = 30
+
+
+class GivenUpError(Exception):
+    """Nothing was posted, and it should have been."""
+
+
+class LeftError(Exception):
+    """Nothing was posted, and that is in order."""
+
+
+@dataclass(frozen=True, slots=True)
+class Api:
+    """GitHub's REST API, at `url`. Raises HTTPError, OSError or HTTPException as urllib does."""
+
+    url: str
+    token: str
+
+    def call(self, method: str, url: str, payload: Mapping[str, str] | None = None) -> tuple[Any, str | None]:
+        """The reply, and the URL of its next page if there is one."""
+        data = None if payload is None else json.dumps(payload).encode()
+        request = Request(url, data, method=method)  # noqa: S310, the runner gives the URL
+        request.add_header("Accept", "application/vnd.github+json")
+        request.add_header("X-GitHub-Api-Version", "2022-11-28")
+        request.add_header("User-Agent", "docmind")
+        request.add_unredirected_header("Authorization", f"Bearer {self.token}")
+        with urlopen(request, timeout=TIMEOUT) as reply:  # noqa: S310
+            following = re.search(r'<([^>]+)>; rel="next"', reply.headers.get("Link", ""))
+            return json.load(reply), following and following[1]
+
+    def pages(self, path: str, **query: str) -> Iterator[dict[str, Any]]:
+        """What a list holds, over all its pages."""
+        following: str | None = f"{self.url}{path}?{urlencode({**query, 'per_page': '100'})}"
+        while following:
+            found, following = self.call("GET", following)
+            yield from found
+
+
+def main(arguments: Sequence[str], environ: Mapping[str, str], sleep: Callable[[float], None] = time.sleep) -> int:
+    """Post the file of the folder that `arguments` names, and return the exit code: 0 posted, or rightly not; 1 not."""
+    try:
+        run = json.loads(Path(environ["GITHUB_EVENT_PATH"]).read_text(encoding="utf-8"))["workflow_run"]
+        body = compose(read(Path(*arguments) / FILE), run)
+        api = Api(environ["GITHUB_API_URL"], environ["GITHUB_TOKEN"])
+        _say(_patiently(lambda: publish(api, environ["GITHUB_REPOSITORY"], run, body), sleep))
+    except LeftError as reason:
+        _say(f"::warning::No comment was posted: {reason}")
+    except GivenUpError as reason:
+        _say(f"::error::No comment was posted: {reason}")
+        return 1
+    return 0
+
+
+def read(path: Path) -> str:
+    """The text of `path`, which the pull request's own code has written."""
+    if path.is_symlink():  # could name any file of this machine, and its contents would be published
+        raise GivenUpError(f"{path.name} is a link. Only a file is read.")
+    if not path.is_file():
+        raise LeftError(f"the run left no {path.name}. Its log says why.")
+    with path.open("rb") as file:
+        found = file.read(4 * LIMIT + 1)  # a character has four bytes at most
+    if len(found) > 4 * LIMIT:
+        raise GivenUpError(f"{path.name} is longer than the {LIMIT:,} characters of a comment.")
+    try:
+        return found.decode()
+    except UnicodeDecodeError as error:
+        raise GivenUpError(f"{path.name} is not UTF-8: {error.reason} at byte {error.start}.") from None
+
+
+def compose(text: str, run: Mapping[str, Any]) -> str:
+    """The comment: the marker, the text with nothing in it that the page would hide, and which run it is of."""
+    inert = text.replace("<!--", "&lt;!--")
+    body = f"{MARKER}\n{inert}\n[The run of {run['head_sha'][:7]}]({run['html_url']}) has the full report.\n"
+    if len(body) > LIMIT:
+        raise GivenUpError(f"the comment would have {len(body):,} characters. GitHub takes {LIMIT:,}.")
+    return body
+
+
+def publish(api: Api, repository: str, run: Mapping[str, Any], body: str) -> str:
+    """Edit the comment of an earlier run, or post the first one, and say which. Done again, it does no harm."""
+    number = pull_request(api, repository, run)
+    comments = api.pages(f"/repos/{repository}/issues/{number}/comments")  # the oldest first
+    if (comment := next(filter(_is_ours, comments), None)) is None:
+        api.call("POST", f"{api.url}/repos/{repository}/issues/{number}/comments", {"body": body})
+        return f"Posted to pull request {number}."
+    api.call("PATCH", f"{api.url}/repos/{repository}/issues/comments/{comment['id']}", {"body": body})
+    return f"Edited the comment of pull request {number}."
+
+
+def pull_request(api: Api, repository: str, run: Mapping[str, Any]) -> int:
+    """The number of the one open pull request whose head is the commit that was run."""
+    head = run["head_repository"]
+    if head is None:
+        raise LeftError("the fork is gone.")
+    branch = f"{head['owner']['login']}:{run['head_branch']}"
+    found = [
+        pull
+        for pull in api.pages(f"/repos/{repository}/pulls", state="open", head=branch)
+        if pull["head"]["label"] == branch  # GitHub takes no notice of a filter that it does not understand
+    ]
+    if not found:
+        raise LeftError(f"there is no open pull request from {branch}.")
+    current = [pull["number"] for pull in found if pull["head"]["sha"] == run["head_sha"]]
+    if not current:
+        raise LeftError(f"{branch} has moved on from {run['head_sha']}; the run of its newest commit will comment.")
+    if len(current) > 1:
+        raise LeftError(f"{branch} has pull requests {current}, and the run does not tell which it was for.")
+    return int(current[0])
+
+
+def _is_ours(comment: Mapping[str, Any]) -> bool:
+    user = comment["user"] or {}  # null: the account was deleted
+    return (user.get("login"), user.get("type")) == AUTHOR and (comment["body"] or "").startswith(MARKER)
+
+
+def _patiently(publish: Callable[[], str], sleep: Callable[[float], None]) -> str:
+    """Begin `publish` again from its start where GitHub is not well: a request that seemed to fail may have been kept."""
+    for wait in [*(2.0**n for n in range(TRIES - 1)), None]:
+        try:
+            return publish()
+        except HTTPError as error:
+            asked = error.headers.get("Retry-After", "")
+            passing = error.code >= 500 or error.code == 429 or (error.code == 403 and asked)
+            told = f"GitHub answered {error.code}: {_message(error)}"
+            if error.code == 403 and not passing:
+                raise LeftError(
+                    f"{told}. The token may not write here; the verdict and the job's summary stand."
+                ) from None
+            if not passing:
+                raise GivenUpError(told) from None
+            least = float(asked) if asked.isdigit() else 0.0
+        except (OSError, HTTPException) as error:
+            told, least = f"GitHub could not be reached: {error}", 0.0
+        if wait is None or least > LONGEST_WAIT:
+            break
+        _say(f"{told}. Trying again.")
+        sleep(max(wait, least))
+    raise GivenUpError(f"{told}. Run this job again later.")
+
+
+def _message(error: HTTPError) -> str:
+    """What GitHub says of it, on one line."""
+    try:
+        with error:
+            return " ".join(str(json.load(error)["message"]).split())
+    except (ValueError, KeyError, TypeError):  # a proxy's page
+        return error.reason
+
+
+def _say(text: str) -> None:
+    sys.stdout.write(f"{text}\n")
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:], os.environ))

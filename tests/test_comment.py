@@ -1,0 +1,309 @@
+"""scripts/comment.py against a stand-in of GitHub: as a process, or its main where a wait is to be short."""
+
+import importlib.util
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from standin_github import BOT, REPOSITORY, TOKEN, Fault, StandinGithub
+
+SCRIPT = Path(__file__).parent.parent / "scripts" / "comment.py"
+MARKER = "<!-- docmind:retrieval -->"
+TEXT = "### ✅ Retrieval: the gate passed\n"
+SHA = "1a2b3c4" + 33 * "0"
+BODY = f"{MARKER}\n{TEXT}\n[The run of 1a2b3c4](https://github.test/runs/5) has the full report.\n"
+
+
+def pull(number=7, sha=SHA, label="guest:bigger-chunks", state="open"):
+    return {"number": number, "state": state, "head": {"label": label, "sha": sha}}
+
+
+@pytest.fixture
+def github():
+    with StandinGithub([pull(), pull(8, label="guest:another")]) as server:
+        yield server
+
+
+@pytest.fixture
+def run():
+    """The workflow run of the event."""
+    return {
+        "head_sha": SHA,
+        "head_branch": "bigger-chunks",
+        "head_repository": {"owner": {"login": "guest"}},
+        "html_url": "https://github.test/runs/5",
+    }
+
+
+@pytest.fixture
+def folder(tmp_path):
+    """The downloaded artifact."""
+    folder = tmp_path / "artifact"
+    folder.mkdir()
+    (folder / "latest.comment.md").write_text(TEXT, encoding="utf-8")
+    return folder
+
+
+@pytest.fixture
+def environ(github, run, tmp_path):
+    def make():
+        event = tmp_path / "event.json"
+        event.write_text(json.dumps({"action": "completed", "workflow_run": run}), encoding="utf-8")
+        return {
+            "GITHUB_API_URL": github.url,
+            "GITHUB_EVENT_PATH": str(event),
+            "GITHUB_REPOSITORY": REPOSITORY,
+            "GITHUB_TOKEN": TOKEN,
+        }
+
+    return make
+
+
+@pytest.fixture
+def post(environ, folder):
+    """Runs the script as the workflow does; gives its exit code and all it said, in which the token never is."""
+
+    def start():
+        done = subprocess.run(
+            [sys.executable, "-I", SCRIPT, folder],
+            env={**os.environ, **environ()},
+            capture_output=True,
+            encoding="utf-8",
+            timeout=30,
+            check=False,
+        )
+        assert TOKEN not in done.stdout + done.stderr
+        assert not done.stderr
+        return done.returncode, done.stdout
+
+    return start
+
+
+@pytest.fixture
+def post_at_once(environ, folder, capsys, monkeypatch):
+    """The same in this process; gives the seconds that it would have waited as well."""
+    spec = importlib.util.spec_from_file_location("comment", SCRIPT)
+    comment = importlib.util.module_from_spec(spec)
+    monkeypatch.setitem(sys.modules, "comment", comment)
+    spec.loader.exec_module(comment)
+
+    def start():
+        waits = []
+        code = comment.main([str(folder)], environ(), waits.append)
+        said = "".join(capsys.readouterr())
+        assert TOKEN not in said
+        return code, said, waits
+
+    return start
+
+
+def writes(github):
+    return [request for request in github.requests if not request.startswith("GET")]
+
+
+def chatter(github, count):
+    for number in range(count):
+        github.comment(f"remark {number}", {"login": "reviewer", "type": "User"})
+
+
+def test_the_first_run_posts(github, post):
+    chatter(github, 2)
+    assert post() == (0, "Posted to pull request 7.\n")
+    assert [comment["body"] for comment in github.comments] == ["remark 0", "remark 1", BODY]
+
+
+# A page has 100: its own comment is on the first page at place 31, and on the second at 101.
+@pytest.mark.parametrize(("earlier", "pages"), [(0, 1), (30, 1), (99, 1), (100, 2), (230, 3)])
+def test_a_later_run_edits_the_comment_wherever_it_stands(github, post, earlier, pages):
+    chatter(github, earlier)
+    ours = github.comment(f"{MARKER}\nold")
+    chatter(github, 2)
+    assert post() == (0, "Edited the comment of pull request 7.\n")
+    assert ours["body"] == BODY
+    assert len(github.comments) == earlier + 3
+    assert len([request for request in github.requests if "/issues/7/comments?" in request]) == pages
+    assert all("per_page=100" in request for request in github.requests if request.startswith("GET"))
+
+
+def test_two_runs_make_one_comment(github, post, folder):
+    post()
+    (folder / "latest.comment.md").write_text("second", encoding="utf-8")
+    post()
+    [comment] = github.comments
+    assert comment["body"] == BODY.replace(TEXT, "second")
+
+
+def test_of_two_comments_of_its_own_the_oldest_is_edited(github, post):
+    first, second = github.comment(f"{MARKER}\none"), github.comment(f"{MARKER}\ntwo")
+    post()
+    assert (first["body"], second["body"]) == (BODY, f"{MARKER}\ntwo")
+
+
+@pytest.mark.parametrize(
+    ("user", "body"),
+    [
+        ({"login": "mallory", "type": "User"}, f"{MARKER}\nnot the bot's"),
+        ({"login": "github-actions[bot]", "type": "User"}, f"{MARKER}\na user of that name"),
+        ({"login": "another-app[bot]", "type": "Bot"}, f"{MARKER}\nanother bot's"),
+        (BOT, f"another report, which quotes {MARKER}"),
+    ],
+)
+def test_a_comment_that_is_not_its_own_is_left_alone(github, post, user, body):
+    github.comment(body, user)
+    assert post() == (0, "Posted to pull request 7.\n")
+    assert [comment["body"] for comment in github.comments] == [body, BODY]
+
+
+@pytest.mark.parametrize("method", ["POST", "PATCH"])
+def test_where_the_token_may_not_write_the_verdict_stands(github, post, method):
+    if method == "PATCH":
+        github.comment(f"{MARKER}\nold")
+    github.faults = [Fault(method, 403)]
+    code, said = post()
+    assert code == 0
+    assert said == (
+        "::warning::No comment was posted: GitHub answered 403: stand-in fault 403. "
+        "The token may not write here; the verdict and the job's summary stand.\n"
+    )
+    assert len(writes(github)) == 1
+
+
+def test_any_other_refusal_fails_with_what_github_says(github, post):
+    github.faults = [Fault("POST", 422)]
+    assert post() == (1, "::error::No comment was posted: GitHub answered 422: stand-in fault 422\n")
+    assert len(writes(github)) == 1
+
+
+@pytest.mark.parametrize("method", ["GET", "POST"])
+@pytest.mark.parametrize("status", [0, 429, 500, 502])
+def test_a_fault_that_passes_is_waited_for(github, post_at_once, method, status):
+    github.faults = [Fault(method, status), Fault(method, status)]
+    code, said, waits = post_at_once()
+    assert (code, waits) == (0, [1, 2])
+    assert said.endswith("Trying again.\nPosted to pull request 7.\n")
+    assert [comment["body"] for comment in github.comments] == [BODY]
+
+
+@pytest.mark.parametrize("status", [0, 502])
+def test_a_post_that_was_kept_though_it_seemed_to_fail_is_not_made_twice(github, post_at_once, status):
+    github.faults = [Fault("POST", status, kept=True)]
+    code, said, _ = post_at_once()
+    assert (code, len(github.comments), github.comments[0]["body"]) == (0, 1, BODY)
+    assert said.endswith("Edited the comment of pull request 7.\n")
+
+
+@pytest.mark.parametrize("status", [0, 503])
+def test_after_five_tries_it_gives_up(github, post_at_once, status):
+    github.faults = [Fault("POST", status)] * 9
+    code, said, waits = post_at_once()
+    assert (code, waits, len(writes(github))) == (1, [1, 2, 4, 8], 5)
+    assert said.splitlines()[-1].startswith("::error::No comment was posted: GitHub ")
+    assert github.comments == []
+
+
+def test_a_github_that_is_not_there_is_tried_five_times(github, post_at_once):
+    github.__exit__()
+    code, said, waits = post_at_once()
+    assert (code, waits) == (1, [1, 2, 4, 8])
+    assert said.splitlines()[-1].startswith("::error::No comment was posted: GitHub could not be reached: ")
+
+
+@pytest.mark.parametrize("status", [403, 429, 503])
+def test_it_waits_as_long_as_github_asks(github, post_at_once, status):
+    github.faults = [Fault("POST", status, headers={"Retry-After": seconds}) for seconds in ("60", "1")]
+    code, _, waits = post_at_once()
+    assert (code, waits) == (0, [60, 2])
+
+
+def test_it_does_not_wait_for_an_hour(github, post_at_once):
+    github.faults = [Fault("POST", 429, headers={"Retry-After": "3600"})]
+    code, said, waits = post_at_once()
+    assert (code, waits) == (1, [])
+    assert "429" in said
+
+
+@pytest.mark.parametrize(
+    ("pulls", "reason"),
+    [
+        ([], "there is no open pull request from guest:bigger-chunks."),
+        ([pull(state="closed")], "there is no open pull request from guest:bigger-chunks."),
+        ([pull(label="acme:bigger-chunks")], "there is no open pull request from guest:bigger-chunks."),
+        (
+            [pull(sha="f" * 40)],
+            f"guest:bigger-chunks has moved on from {SHA}; the run of its newest commit will comment.",
+        ),
+        (
+            [pull(), pull(9)],
+            "guest:bigger-chunks has pull requests [7, 9], and the run does not tell which it was for.",
+        ),
+    ],
+)
+def test_without_the_one_pull_request_of_the_run_nothing_is_posted(github, post, pulls, reason):
+    github.pulls = pulls
+    assert post() == (0, f"::warning::No comment was posted: {reason}\n")
+    assert not writes(github)
+
+
+def test_a_filter_that_github_overlooks_does_no_harm(github, post, monkeypatch):
+    answer = github.answer
+
+    def all_pulls(method, path, *rest):
+        return (200, github.pulls) if path.endswith("/pulls") else answer(method, path, *rest)
+
+    monkeypatch.setattr(github, "answer", all_pulls)
+    github.pulls = [pull(9, label="victim:main"), pull()]
+    assert post() == (0, "Posted to pull request 7.\n")
+
+
+def test_a_fork_that_is_gone_has_no_pull_request(github, post, run):
+    run["head_repository"] = None
+    assert post() == (0, "::warning::No comment was posted: the fork is gone.\n")
+
+
+def test_a_run_that_left_no_file_gets_no_comment(github, post, folder):
+    (folder / "latest.comment.md").unlink()
+    assert post() == (0, "::warning::No comment was posted: the run left no latest.comment.md. Its log says why.\n")
+    assert not github.requests
+
+
+def test_a_marker_in_the_text_shows_and_hides_nothing(github, post, folder):
+    (folder / "latest.comment.md").write_text(f"{MARKER} a <!-- b", encoding="utf-8")
+    post()
+    [comment] = github.comments
+    assert comment["body"].startswith(f"{MARKER}\n&lt;!-- docmind:retrieval --> a &lt;!-- b\n")
+    assert comment["body"].count("<!--") == 1
+
+
+@pytest.mark.parametrize(
+    ("written", "reason"),
+    [
+        (
+            b"x" * 70_000,
+            f"the comment would have {70_000 + len(BODY) - len(TEXT):,} characters. GitHub takes 65,536.",
+        ),
+        (b"x" * 300_000, "latest.comment.md is longer than the 65,536 characters of a comment."),
+        (b"caf\xe9 au lait", "latest.comment.md is not UTF-8: invalid continuation byte at byte 3."),
+    ],
+)
+def test_what_github_would_not_take_is_refused(github, post, folder, written, reason):
+    (folder / "latest.comment.md").write_bytes(written)
+    assert post() == (1, f"::error::No comment was posted: {reason}\n")
+    assert not github.requests
+
+
+def test_the_longest_comment_fits_whatever_its_characters(github, post, folder):
+    room = 65_536 - len(BODY) + len(TEXT)
+    (folder / "latest.comment.md").write_text("🙂" * room, encoding="utf-8")
+    assert post()[0] == 0
+    assert len(github.comments[0]["body"]) == 65_536
+
+
+def test_a_link_is_not_followed(github, post, folder, tmp_path):
+    (tmp_path / "secret").write_text("of this machine", encoding="utf-8")
+    (folder / "latest.comment.md").unlink()
+    (folder / "latest.comment.md").symlink_to(tmp_path / "secret")
+    assert post() == (1, "::error::No comment was posted: latest.comment.md is a link. Only a file is read.\n")
+    assert not github.requests
