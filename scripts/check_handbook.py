@@ -11,6 +11,7 @@ import re
 import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cache
 from itertools import combinations
 from pathlib import Path
 from typing import Any
@@ -35,11 +36,8 @@ OUTDATED = {
 """What was replaced, and the pages that may still name it."""
 
 _NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
-_ONES = (
-    "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen "
-    "eighteen nineteen"
-).split()
-_TENS = "twenty thirty forty fifty sixty seventy eighty ninety".split()
+_ONES = ["zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve", "thirteen", "fourteen", "fifteen", "sixteen", "seventeen", "eighteen", "nineteen"]
+_TENS = ["twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety"]
 _ORDINALS = {"one": "first", "two": "second", "three": "third", "five": "fifth", "eight": "eighth", "nine": "ninth",
              "twelve": "twelfth"}  # fmt: skip
 _SAID = {
@@ -76,18 +74,32 @@ def numbers(text: str) -> set[str]:
     found = {_plain(number) for number in _NUMBER.findall(text)}
     lowered = re.sub(r"[\u2010-\u2015]", "-", text.casefold())
     found |= {number for number, words in _SAID.items() if re.search(rf"\b(?:{words})\b", lowered)}
-    for value, word in _words():
-        ordinal = re.sub(r"\w+$", lambda last: _ORDINALS.get(last[0], f"{re.sub('y$', 'ie', last[0])}th"), word)
-        if re.search(rf"\b(?:{word}|{ordinal})\b", lowered):
+    for value, word, half in _numerals():
+        if word.search(lowered):
             found.add(str(value))
-            if re.search(rf"\b{word}(?: \w+)? and a half\b", lowered):
+            if half.search(lowered):
                 found.add(f"{value}.5")
     return found
 
 
 def _plain(number: str) -> str:
     digits = re.sub(r",(?=\d{3}\b)", "", number).replace(",", ".")
-    return digits.lstrip("0").removesuffix(".") or "0" if "." not in digits else digits.lstrip("0").rstrip("0").rstrip(".")
+    return (
+        digits.lstrip("0").removesuffix(".") or "0" if "." not in digits else digits.lstrip("0").rstrip("0").rstrip(".")
+    )
+
+
+@cache
+def _numerals() -> tuple[tuple[int, re.Pattern[str], re.Pattern[str]], ...]:
+    """For each value what finds its words, cardinal or ordinal, and what finds it with a half."""
+
+    def ordinal(word: str) -> str:
+        return re.sub(r"\w+$", lambda last: _ORDINALS.get(last[0], f"{re.sub('y$', 'ie', last[0])}th"), word)
+
+    return tuple(
+        (value, re.compile(rf"\b(?:{word}|{ordinal(word)})\b"), re.compile(rf"\b{word}(?: \w+)? and a half\b"))
+        for value, word in _words()
+    )
 
 
 def _words() -> Iterator[tuple[int, str]]:
@@ -124,7 +136,9 @@ def missing_figures(facts: dict[str, Any], text: str, blocks: tuple[str, ...]) -
             absent = {number for number in map(_plain, _NUMBER.findall(value)) if number not in there | _COMMON}
             if absent:
                 yield f"{block}: {', '.join(sorted(absent))} of {value!r} does not stand on the page"
-        for vendor in (inner["vendor"] for inner in facts[part][name].values() if isinstance(inner, dict) and "vendor" in inner):
+        for vendor in (
+            inner["vendor"] for inner in facts[part][name].values() if isinstance(inner, dict) and "vendor" in inner
+        ):
             if vendor not in text:
                 yield f"{block}: the vendor {vendor} is not named"
 
@@ -137,8 +151,10 @@ def wrong_in_tables(facts: dict[str, Any], text: str) -> Iterator[str]:
         ("Weekly Hours By Country", lambda country: country["hours"]),
         ("Notice In Probation By Country", lambda country: country["notice"]["probation"]),
     ):
-        table = text.split(f"## {heading}\n")[1].split("\n## ")[0]
-        cells = dict(re.findall(r"^\| ([A-Z][\w ]+?) \| ([^|]*?) \|", re.sub(r"<sup>.*?</sup>", "", table), re.MULTILINE))
+        table = text.split(f"## {heading}\n")[1].split("\n## ", maxsplit=1)[0]
+        cells = dict(
+            re.findall(r"^\| ([A-Z][\w ]+?) \| ([^|]*?) \|", re.sub(r"<sup>.*?</sup>", "", table), re.MULTILINE)
+        )
         cells.pop("Country")
         for name, country in by_name.items():
             if name not in cells:
