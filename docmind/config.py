@@ -29,6 +29,8 @@ class Settings:
     questions: Path = Path("eval/questions.jsonl")
     out: Path = Path("results")
     baseline: Path = Path("results/baseline.json")
+    answers: Path = Path("results/answers.json")
+    grades: Path = Path("eval/human_grades.csv")
     thresholds: Path = Path("eval/thresholds.yaml")
     index_dir: Path = Path(".docmind")
     profile: Profile = "default"

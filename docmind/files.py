@@ -56,3 +56,20 @@ def _remedy(path: Path, error: OSError) -> str:
     if error.errno in _REFUSED:
         return f"Make {path.parent} writable, or name another folder."
     return f"{path.parent} must be a folder that can be written; name another if it cannot."
+
+
+def append_line(path: Path, line: str) -> None:
+    """Add `line` to the file, on disk before this returns. A line that an earlier writer left unfinished is ended first.
+    Raises StorageError as write_atomic does."""
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with path.open("ab+") as file:
+            if file.tell():
+                file.seek(-1, os.SEEK_END)
+                if file.read(1) != b"\n":
+                    line = f"\n{line}"
+            file.write(f"{line}\n".encode("utf-8", "surrogatepass"))
+            file.flush()
+            os.fsync(file.fileno())
+    except OSError as error:
+        raise StorageError(f"{path}: cannot be written: {error.strerror}. {_remedy(path, error)}") from error

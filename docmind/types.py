@@ -203,7 +203,8 @@ class Gold:
 class Question:
     """A line of the answer key. `gold` holds the pieces that are all needed; none means unanswerable.
 
-    `line` is its line in the answer key, from 1.
+    `near_miss`, of an unanswerable one, says that the topic is in the documents and only the fact is not. `line` is its
+    line in the answer key, from 1.
     """
 
     id: str
@@ -216,6 +217,7 @@ class Question:
     split: str | None = None
     author: str | None = None
     reviewed_by_human: bool = False
+    near_miss: bool = False
     line: int = 0
 
     @property
@@ -292,6 +294,7 @@ class Answer:
     """What is said to a question, and on what grounds.
 
     `abstained`: the text says that the documents do not tell. `supported`: it cites at least one passage, or abstains.
+    `model` is the language model that wrote it, as its price is listed, "" where none did.
     `removed` are the numbers it cited without having been given such a passage; they are no longer in the text.
     `confidence`, where the answerer has one, rises with the evidence. `timings` maps steps to seconds.
     """
@@ -301,6 +304,7 @@ class Answer:
     abstained: bool
     ranking: Ranking
     answerer: str
+    model: str = ""
     removed: tuple[int, ...] = ()
     usage: Usage = Usage()
     timings: Mapping[str, float] = field(default_factory=dict)

@@ -268,7 +268,7 @@ def test_indexes_in_a_folder_that_became_read_only_are_told_with_the_remedy(plac
 
 def test_an_altered_model_file_is_refused(place, capsys, monkeypatch):
     monkeypatch.setitem(wheel.SHA256, "onnx/model.onnx", "0" * 64)
-    monkeypatch.setattr(docmind.cli, "load_models", lambda profile: Models(OnnxEmbedder(), None))
+    monkeypatch.setattr("docmind.cli.common.load_models", lambda profile: Models(OnnxEmbedder(), None))
     assert place.eval("--strategies", "headers+vector") == 2
     message = capsys.readouterr().err
     assert "was altered" in message
@@ -280,7 +280,7 @@ def test_a_fault_of_docmind_ends_with_2_and_a_traceback(place, capsys, monkeypat
     def fault(*_, **__):
         raise ZeroDivisionError("a fault")
 
-    monkeypatch.setattr(docmind.cli, "ceiling", fault)
+    monkeypatch.setattr("docmind.cli.evaluate.ceiling", fault)
     assert place.eval(*LEXICAL) == 2
     message = capsys.readouterr().err
     assert "Traceback" in message
@@ -293,7 +293,7 @@ def test_an_interrupt_ends_with_130_and_says_what_was_kept(place, capsys, monkey
     def interrupt(*_, **__):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(docmind.cli, "ceiling", interrupt)
+    monkeypatch.setattr("docmind.cli.evaluate.ceiling", interrupt)
     assert place.eval(*LEXICAL) == 130
     assert "interrupted; what was embedded is kept" in capsys.readouterr().err
     assert left_alone(place)

@@ -31,7 +31,7 @@ LAYERS = (
 EVALUATION_IMPORTS = {"types", "errors", "protocols", "registry", "text", "markup", "config", "files"}
 """It is handed retrievers and judges as objects, and `cli` alone wires them."""
 
-FAMILIES = ("models", "corpus", "chunking", "retrieval", "evaluation.metrics", "evaluation.reports")
+FAMILIES = ("models", "llm", "corpus", "chunking", "retrieval", "evaluation.metrics", "evaluation.reports")
 """Packages whose registry is the catalogue of their leaves. A registry entry is made by a class or function of its leaf."""
 
 
@@ -122,7 +122,7 @@ def refuse(*_, **__):
 
 socket.socket = socket.create_connection = refuse
 import docmind.cli
-heavy = ("chromadb", "fastembed", "langchain", "onnxruntime", "huggingface_hub", "tokenizers", "streamlit")
+heavy = ("chromadb", "fastembed", "langchain", "onnxruntime", "huggingface_hub", "tokenizers", "streamlit", "mistralai", "httpx_sse", "scipy")
 print([name for name in sys.modules if name.startswith(heavy)], logging.root.handlers)
 """
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=30, check=False)

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from itertools import takewhile
 from typing import Any
 
 import numpy as np
@@ -19,6 +20,9 @@ from docmind.evaluation.attribution import WON_WITHIN
 
 ALPHA = 0.05
 """At which the smallest detectable drop is told where the thresholds name no alpha."""
+
+WIDTH = 40
+"""How many characters of a value that differs are told."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +76,8 @@ class Change:
 class Comparison:
     """`changes` by strategy; `missing` and `added` name the strategies of one run alone. `questions` counts those that
     were compared; `not_compared` names the others by reason. `differences` are sentences on what differs between the
-    runs, and `refusals` on why they cannot be compared at all: then there are no changes."""
+    runs, and `refusals` on why they cannot be compared at all: then there are no changes. `alpha` is that of the smallest
+    detectable drops."""
 
     changes: tuple[Change, ...]
     missing: tuple[str, ...]
@@ -81,9 +86,10 @@ class Comparison:
     not_compared: Mapping[str, tuple[str, ...]]
     differences: tuple[str, ...]
     refusals: tuple[str, ...]
+    alpha: float = ALPHA
 
 
-def compare(old: Mapping[str, Any], new: Mapping[str, Any], alpha: float | None = None) -> Comparison:
+def compare(old: Mapping[str, Any], new: Mapping[str, Any], alpha: float = ALPHA) -> Comparison:
     """`new` held against `old`; `alpha` is that of the smallest detectable drop.
 
     A strategy with an errored question in either run is not compared, but neither missing nor added.
@@ -101,13 +107,14 @@ def compare(old: Mapping[str, Any], new: Mapping[str, Any], alpha: float | None 
     if refusals:
         pairs = {}
     return Comparison(
-        changes=_changes(pairs, ALPHA if alpha is None else alpha),
+        changes=_changes(pairs, alpha),
         missing=tuple(name for name in old["strategies"] if name not in new["strategies"]),
         added=tuple(name for name in new["strategies"] if name not in old["strategies"]),
         questions=max((pair.n for pair in pairs.values()), default=0),
         not_compared={reason: ids for reason, ids in others.items() if ids},
         differences=_differences(old["fingerprint"], new["fingerprint"]),
         refusals=refusals,
+        alpha=alpha,
     )
 
 
@@ -244,11 +251,14 @@ def _changed(place: str, old: object, new: object) -> list[str]:
     if isinstance(old, Mapping) and isinstance(new, Mapping):
         keys = dict.fromkeys([*old, *new])
         return [found for key in keys for found in _changed(f"{place} {key}".strip(), old.get(key), new.get(key))]
-    return [f"{place}: {_brief(old)} → {_brief(new)}".removeprefix(": ")]
+    before, after = ("none" if value is None else str(value) for value in (old, new))
+    alike = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(before, after, strict=False)))
+    start = max(0, alike - WIDTH // 4)
+    return [f"{place}: {_brief(before, start)} → {_brief(after, start)}".removeprefix(": ")]
 
 
-def _brief(value: object) -> str:
-    if value is None:
-        return "none"
-    shown = str(value)
-    return shown if len(shown) <= 40 else f"{shown[:39]}…"
+def _brief(shown: str, start: int) -> str:
+    """A long value from shortly before where it differs: the name of a model ends with its version."""
+    if len(shown) > WIDTH and start:
+        shown = f"…{shown[start:]}"
+    return shown if len(shown) <= WIDTH else f"{shown[: WIDTH - 1]}…"

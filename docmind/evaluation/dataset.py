@@ -156,6 +156,7 @@ class _Reader:
             split=form.split,
             author=form.author,
             reviewed_by_human=form.reviewed_by_human,
+            near_miss=form.near_miss,
             line=number,
         )
 

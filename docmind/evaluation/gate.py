@@ -11,7 +11,7 @@ from fractions import Fraction
 from typing import Any
 
 from docmind.errors import UsageError
-from docmind.evaluation.compare import Change, Comparison, best, compare, is_hit
+from docmind.evaluation.compare import ALPHA, Change, Comparison, best, compare, is_hit
 from docmind.evaluation.thresholds import Thresholds, exact
 from docmind.registry import did_you_mean
 from docmind.types import Question
@@ -65,7 +65,7 @@ def check_must_pass(thresholds: Thresholds, questions: Sequence[Question]) -> No
 
 def judge(results: Mapping[str, Any], baseline: Mapping[str, Any], thresholds: Thresholds) -> Verdict:
     """The verdict on `results`, the object of latest.json, held against `baseline`, that of baseline.json."""
-    comparison = compare(baseline, results, thresholds.alpha)
+    comparison = compare(baseline, results, ALPHA if thresholds.alpha is None else thresholds.alpha)
     production = results["strategies"].get(thresholds.production)
     return Verdict(
         checks=(

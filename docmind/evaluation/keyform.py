@@ -54,6 +54,7 @@ class Line(Form):
     split: Literal["dev", "test"] | None = None
     author: Text | None = None
     reviewed_by_human: bool = False
+    near_miss: bool = False
     history: list[Message] = []
     doc_ids: Annotated[list[Text], Field(min_length=1)] | None = None
 

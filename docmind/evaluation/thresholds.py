@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import yaml
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
@@ -16,6 +16,19 @@ from docmind.errors import StorageError, UsageError
 from docmind.registry import did_you_mean
 
 Share = Annotated[float, Field(ge=0, le=1)]
+
+
+class AnswerThresholds(BaseModel):
+    """What the answers without a key are held to, shares of all answerable questions; `min_abstention` is one of the
+    unanswerable. `max_regression_pp`: points of correct answers that may be lost against the committed ones."""
+
+    model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
+
+    min_correct: Share
+    max_wrong: Share
+    max_false_abstention: Share
+    min_abstention: Share
+    max_regression_pp: Annotated[float, Field(ge=0, le=100)]
 
 
 class Thresholds(BaseModel):
@@ -30,6 +43,7 @@ class Thresholds(BaseModel):
     max_regression_pp: Annotated[float, Field(ge=0, le=100)]
     alpha: Annotated[float, Field(gt=0, lt=1)] | None = None
     must_pass: tuple[str, ...] = ()
+    answers: AnswerThresholds | None = None
 
     @property
     def floor(self) -> Fraction:
@@ -51,12 +65,12 @@ def read_thresholds(path: Path) -> Thresholds:
     """The thresholds in `path`. Raises StorageError where it cannot be read, UsageError, which tells every fault with
     its key, where it says something else than was expected."""
     try:
-        fields = yaml.safe_load(path.read_text(encoding="utf-8"))
+        fields = yaml.load(path.read_text(encoding="utf-8"), _Loader)  # noqa: S506 (a safe loader)
     except OSError as error:
         raise StorageError(
             f"{path}: the thresholds cannot be read: {error.strerror}. Name a file with --thresholds."
         ) from error
-    except (yaml.YAMLError, UnicodeDecodeError) as error:
+    except (yaml.YAMLError, ValueError, RecursionError) as error:
         raise UsageError(
             f"{path}: is no YAML: {' '.join(str(error).split())}. Write one `key: value` a line."
         ) from error
@@ -73,13 +87,29 @@ def read_thresholds(path: Path) -> Thresholds:
         raise UsageError("\n".join([f"{path}: faults in the thresholds: {len(faults)}", *faults])) from error
 
 
+class _Loader(yaml.SafeLoader):
+    """Refuses a repeated key, of which YAML keeps the last in silence."""
+
+    def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
+        seen: list[object] = []
+        for key, _ in node.value:
+            if key.value in seen:
+                raise yaml.constructor.ConstructorError(
+                    problem=f"the key {key.value!r} stands twice", problem_mark=key.start_mark
+                )
+            seen.append(key.value)
+        return dict(super().construct_mapping(node, deep))
+
+
 def _tell(kind: str, place: tuple[int | str, ...], value: object, expected: str) -> str:
-    key = str(place[0])
-    if kind == "extra_forbidden":
+    key = str(value if kind == "invalid_key" else place[0])
+    if kind in ("extra_forbidden", "invalid_key"):
         return f"unknown key {key!r}.{did_you_mean(key, Thresholds.model_fields)} There are: {_known()}."
     if kind == "missing":
         return f"{key!r} is missing. Add it."
-    return f"{key}: {value!r} was found; expected: {expected.removeprefix('Input should be ')}."
+    return (
+        f"{key}: {value!r} was found; expected: {expected.removeprefix('Input should be ').replace('tuple', 'list')}."
+    )
 
 
 def _known() -> str:

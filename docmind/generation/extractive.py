@@ -19,7 +19,7 @@ QUOTED = 3
 """Sentences of an answer. On the answer key's dev split three hold the evidence nearly as often as four and are read at a
 glance."""
 
-THRESHOLD = 0.0
+THRESHOLD = 0.458
 """An answer that is less sure abstains. Chosen on dev: the highest at which at most 15 % of the answerable abstain."""
 
 

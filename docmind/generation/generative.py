@@ -30,10 +30,10 @@ class Generative:
         """
         started = perf_counter()
         given = passages(ranking)
-        written, usage = ABSTENTION, Usage()
+        written, usage, model = ABSTENTION, Usage(), ""
         if given:
             completion = self._llm.complete(messages(query, given), on_text=on_text)
-            written, usage = completion.text.strip(), completion.usage
+            written, usage, model = completion.text.strip(), completion.usage, completion.model
         elif on_text:
             on_text(ABSTENTION)
         checked = check(written, len(given))
@@ -45,6 +45,7 @@ class Generative:
             abstained=abstained,
             ranking=ranking,
             answerer=self.name,
+            model=model,
             removed=checked.removed,
             usage=usage,
             timings={"answer": perf_counter() - started},

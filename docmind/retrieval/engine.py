@@ -52,7 +52,7 @@ class Engine:
 
     def __init__(self, settings: Settings, models: Models, progress: Progress = quiet, *, shared: bool = False) -> None:
         self._settings = settings
-        self._models = models
+        self.models = models
         self.progress = progress
         self._shared = shared
         self._cache = VectorCache(settings.index_dir / CACHE)
@@ -106,7 +106,7 @@ class Engine:
     def parts(self, chunker: str, *, shared: bool) -> Parts:
         """What the modes of that chunker are made of, anew."""
         chunks: Sequence[Chunk] = self.chunks(chunker)
-        return Parts(chunks, self.embedder, self._models.reranker, lambda: self.index(chunker), MODES, shared)
+        return Parts(chunks, self.embedder, self.models.reranker, lambda: self.index(chunker), MODES, shared)
 
     def tokens(self, chunker: str) -> Callable[[Chunk], FloatMatrix]:
         """Gives the token vectors, float32 (tokens, dim), of each chunk of that chunker. Raises UsageError where the

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import fields, is_dataclass
 from importlib import metadata
 from pathlib import Path
@@ -23,7 +23,7 @@ LIBRARIES = (
 )  # fmt: skip
 
 
-def treatment(engine: Engine, strategies: Sequence[Strategy], models: Mapping[str, Any]) -> dict[str, Any]:
+def treatment(engine: Engine, strategies: Sequence[Strategy]) -> dict[str, Any]:
     """`strategies`: chunker and mode by name; `chunkers`: their parameters; `modes`: how each is composed, with its
     parameters; `models`; `libraries`: versions; `code`: SHA-256 of each source file, line ends aside."""
     return {
@@ -32,7 +32,7 @@ def treatment(engine: Engine, strategies: Sequence[Strategy], models: Mapping[st
         },
         "chunkers": {name: dict(engine.chunker(name).parameters) for name in sorted({s.chunker for s in strategies})},
         "modes": {s.mode: composition(engine.retriever(s)) for s in sorted(strategies, key=lambda s: s.mode)},
-        "models": dict(models),
+        "models": dict(engine.models.fingerprint()),
         "libraries": {name: metadata.version(name) for name in LIBRARIES},
         "code": _code(),
     }

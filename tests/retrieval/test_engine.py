@@ -81,9 +81,9 @@ def test_a_fingerprint_tells_how_a_mode_is_composed(engine):
 
 
 def test_the_treatment_names_parameters_models_versions_and_code(engine):
-    found = treatment(engine, [strategy("fixed_500+vector")], {"embedder": "e"})
+    found = treatment(engine, [strategy("fixed_500+vector")])
     assert found["strategies"] == {"fixed_500+vector": {"chunker": "fixed_500", "mode": "vector"}}
     assert found["chunkers"]["fixed_500"]["size"] == 500
-    assert found["models"] == {"embedder": "e"}
+    assert found["models"]["embedder"] == engine.models.embedder.id
     assert {"chromadb", "onnxruntime"} <= set(found["libraries"])
     assert {"chunking/fixed.py", "retrieval/hybrid.py", "text.py"} <= set(found["code"])

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from html import escape
 from pathlib import PurePath
 from urllib.parse import quote
 
-from docmind.evaluation.compare import Change, Flip
+from docmind.evaluation.compare import Change, Comparison, Flip
 from docmind.evaluation.gate import Check, Verdict, probability
 from docmind.evaluation.reports.inert import cut, markdown
 from docmind.evaluation.reports.material import Material
@@ -55,9 +56,7 @@ def _blocks(material: Material, verdict: Verdict) -> list[_Block]:
             "| strategy | before | after | change | 95 % interval | lost | gained | p | after Holm |\n"
             "|---|---:|---:|---:|---:|---:|---:|---:|---:|"
         )
-        blocks.append(
-            _Block(head, [_row(change) for change in comparison.changes], f"\n{_reading(comparison.changes)}")
-        )
+        blocks.append(_Block(head, [_row(change) for change in comparison.changes], f"\n{_reading(comparison)}"))
     blocks.append(
         _Block("\n**What differs from the baseline**\n", [f"- {markdown(d)}" for d in comparison.differences])
     )
@@ -98,12 +97,13 @@ def _row(change: Change) -> str:
     return f"| {' | '.join([markdown(change.strategy), *figures])} |"
 
 
-def _reading(changes: Sequence[Change]) -> str:
+def _reading(comparison: Comparison) -> str:
+    changes = comparison.changes
     noisy = [change.strategy for change in changes if change.within_noise]
     least = [change.detectable for change in changes]
     known = [drop for drop in least if drop is not None]
     seen = (
-        f"The smallest true drop that this key would show in 8 of 10 runs (p ≤ 0.05, one strategy) is "
+        f"The smallest true drop that this key would show in 8 of 10 runs (p ≤ {comparison.alpha}, one strategy) is "
         f"{100 * min(known):.1f} to {100 * max(known):.1f} points."
         if known
         else "No drop could be shown with so few questions."
@@ -120,7 +120,7 @@ def _flips(
     n = f"{len(flips)} question{'s' if len(flips) > 1 else ''}"
     place = "" if verb == "gained" else " lost at | in its place |"
     head = (
-        f"\n<details><summary>{markdown(change.strategy)} {verb} {n}</summary>\n\n"
+        f"\n<details><summary>{escape(change.strategy)} {verb} {n}</summary>\n\n"
         f"| question | rank |{place}\n|---|---|{'---|---|' if place else ''}"
     )
     return _Block(head, [_flip(material, questions[f.question_id], f, bool(place)) for f in flips], "\n</details>\n")

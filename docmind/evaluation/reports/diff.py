@@ -14,6 +14,10 @@ from docmind.evaluation.reports.tables import MISSING, plural
 
 def lines(comparison: Comparison, types: Mapping[str, Sequence[str]]) -> Iterator[str]:
     """The lines, without ends. `types` maps a type to the ids of its questions."""
+    yield from map(plain, _lines(comparison, types))
+
+
+def _lines(comparison: Comparison, types: Mapping[str, Sequence[str]]) -> Iterator[str]:
     for refusal in comparison.refusals:
         yield f"not comparable: {refusal}"
     yield from (difference for difference in comparison.differences if not difference.endswith(": same"))
@@ -28,7 +32,7 @@ def lines(comparison: Comparison, types: Mapping[str, Sequence[str]]) -> Iterato
     type_of = {question: kind for kind, ids in types.items() for question in ids}
     for change in comparison.changes:
         yield ""
-        yield from map(plain, _strategy(change, type_of))
+        yield from _strategy(change, type_of)
 
 
 def _strategy(change: Change, type_of: Mapping[str, str]) -> Iterator[str]:

@@ -8,10 +8,14 @@ from __future__ import annotations
 from pathlib import PurePath
 
 from docmind.evaluation.gate import Verdict, failing
+from docmind.evaluation.reports.inert import plain
 from docmind.evaluation.reports.material import Material
 
 LIMIT = 10
 """GitHub shows ten errors a step."""
+
+FIRST = 5
+"""How many failed rules stand before the questions at most, so that some lines of the answer key are always shown."""
 
 
 def render(material: Material) -> dict[str, str]:
@@ -19,7 +23,8 @@ def render(material: Material) -> dict[str, str]:
     verdict = material.verdict
     if verdict is None:
         return {}
-    lines = [*_failed(verdict), *_lost(material, verdict)]
+    failed = _failed(verdict)
+    lines = [*failed[:FIRST], *_lost(material, verdict), *failed[FIRST:]]
     if len(lines) > LIMIT:
         more = len(lines) - LIMIT + 1
         lines = [*lines[: LIMIT - 1], _error(f"and {more} more, in the job's summary and its artifact")]
@@ -53,7 +58,7 @@ def _error(message: str, properties: str = "title=retrieval gate") -> str:
 
 
 def _data(text: str) -> str:
-    return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
+    return plain(text).replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
 
 
 def _property(text: str) -> str:

@@ -6,7 +6,7 @@ import re
 
 ZERO_WIDTH = "\u200b"
 
-_CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\ud800-\udfff\ufffe\uffff]")
+_CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]")
 
 
 def markdown(text: str) -> str:
@@ -14,8 +14,8 @@ def markdown(text: str) -> str:
     inert = plain(text).replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
     inert = re.sub(r"([\\`*_\[\]|~!])", r"\\\1", inert)
     # GitHub makes links of these wherever they stand, escaped or not.
-    inert = re.sub(r"(?<!\w)([@#])(?=\w)", rf"\1{ZERO_WIDTH}", inert)
-    inert = re.sub(r"(://|\bwww\.)", lambda found: found[0][:1] + ZERO_WIDTH + found[0][1:], inert)
+    inert = re.sub(r"(?<!\w)@(?=\w)|@(?=[\w-]+\.\w)|#(?=\w)|\bGH-(?=\d)", rf"\g<0>{ZERO_WIDTH}", inert)
+    inert = re.sub(r"(://|www\.)", lambda found: found[0][:1] + ZERO_WIDTH + found[0][1:], inert)
     return " ".join(inert.split())
 
 

@@ -1,0 +1,253 @@
+"""`docmind answers`: every question through retrieval and generation, and a verdict on each answer."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from contextlib import nullcontext
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+import typer
+
+from docmind.cli.common import (
+    DEFAULTS,
+    CorpusOption,
+    ExcludeOption,
+    IndexOption,
+    Judged,
+    OutOption,
+    ProfileOption,
+    QuestionsOption,
+    QuietOption,
+    ThresholdsOption,
+    named_strategy,
+    open_engine,
+)
+from docmind.cli.terminal import out, progress, show, tell
+from docmind.config import Settings
+from docmind.errors import IncompleteError, LanguageModelError, UsageError
+from docmind.evaluation.answergate import exit_code, judge_answers, read_reference, sealed
+from docmind.evaluation.answers import (
+    SCHEMA,
+    answer_key_of,
+    check_judge,
+    failed_row,
+    read_rows,
+    row,
+    span_verdict,
+    stratified,
+    summary,
+)
+from docmind.evaluation.dataset import AnswerKey, load_questions
+from docmind.evaluation.grades import agreement, read_sheet, sheet
+from docmind.evaluation.instrument import instrument
+from docmind.evaluation.layout import dumps
+from docmind.evaluation.reports.answers import confidence, table
+from docmind.evaluation.reports.tables import plural
+from docmind.evaluation.thresholds import AnswerThresholds, read_thresholds
+from docmind.files import append_line, check_writable, write_atomic
+from docmind.generation.answer import ANSWERERS, answerer
+from docmind.generation.context import PASSAGES, passages
+from docmind.generation.extractive import Extractive
+from docmind.generation.fingerprint import fingerprint
+from docmind.generation.judge import SYSTEM, JudgementError, judge
+from docmind.llm import PROVIDERS
+from docmind.llm.prices import cost
+from docmind.protocols import LLM, Answerer
+from docmind.retrieval.engine import Engine
+from docmind.types import Question, Ranking, Usage
+
+JUDGE = "mistral-large-latest"
+
+
+def answers(
+    corpus: CorpusOption = DEFAULTS.corpus,
+    questions: QuestionsOption = DEFAULTS.questions,
+    out_dir: OutOption = DEFAULTS.out,
+    index_dir: IndexOption = DEFAULTS.index_dir,
+    profile: ProfileOption = DEFAULTS.profile,
+    exclude: ExcludeOption = None,
+    strategy: Annotated[
+        str | None, typer.Option(help="Which finds the passages; the production one if not given.")
+    ] = None,
+    provider: Annotated[str, typer.Option(help=f"Who answers: {', '.join(ANSWERERS)}.")] = Extractive.name,
+    model: Annotated[str | None, typer.Option(help="The provider's model, if not its default.")] = None,
+    judged_by: Annotated[
+        Literal["span", "llm"], typer.Option("--judge", help="Offline by spans, or a model.")
+    ] = "span",
+    judge_provider: Annotated[str, typer.Option(help="Provider of the judging model.")] = "mistral",
+    judge_model: Annotated[str, typer.Option(help="The judging model.")] = JUDGE,
+    limit: Annotated[int | None, typer.Option(min=1, help="Only the first so many questions.")] = None,
+    sample: Annotated[int | None, typer.Option(min=1, help="Only so many, drawn by type with a seed.")] = None,
+    check: Annotated[bool, typer.Option("--check", help="Fail where answers became worse.")] = False,
+    save_baseline: Annotated[bool, typer.Option("--save-baseline", help="Also write answers.json.")] = False,
+    baseline_file: Annotated[Path, typer.Option("--baseline", help="What --check compares with.")] = DEFAULTS.answers,
+    thresholds_file: ThresholdsOption = DEFAULTS.thresholds,
+    grades: Annotated[Path, typer.Option(help="Answers to grade by hand, a CSV file.")] = DEFAULTS.grades,
+    show_agreement: Annotated[
+        bool, typer.Option("--agreement", help="Only tell how far the judge agrees with the grades.")
+    ] = False,
+    quiet: QuietOption = False,
+) -> None:
+    """Answer every question, judge the answers, and write the verdicts."""
+    if show_agreement:
+        _show_agreement(grades)
+        return
+    check_writable(out_dir)
+    thresholds = read_thresholds(thresholds_file) if check or strategy is None else None
+    bounds = _bounds(thresholds.answers if thresholds else None, thresholds_file) if check else None
+    reference = read_reference(baseline_file) if check else None
+    whole = provider == Extractive.name and judged_by == "span" and limit is None and sample is None
+    if (check or save_baseline) and not whole:
+        raise UsageError(
+            "--check and --save-baseline are of the extractive answers to every question, judged by spans."
+        )
+    wanted = named_strategy(strategy or (thresholds.production if thresholds else ""))
+    llm = PROVIDERS[judge_provider](judge_model) if judged_by == "llm" else None
+    settings = Settings(
+        corpus=corpus, questions=questions, index_dir=index_dir, profile=profile, exclude=tuple(exclude or ())
+    )
+    with open_engine(settings, quiet) as engine:
+        key = load_questions(questions, engine.documents)
+        asked = _chosen(key, limit, sample)
+        engine.retriever(wanted)
+        answering = answerer(provider, engine, wanted.name, model)
+        if llm:
+            check_judge(llm.name, answering.name)
+        run = _Run(engine, wanted.name, answering, llm, out_dir / "latest.answers.jsonl")
+        rows = run.all(asked, quiet)
+        hashes = instrument(replace(key, questions=asked), engine.documents)["questions"]
+        found: dict[str, Any] = {
+            "schema": SCHEMA,
+            "fingerprint": {
+                "questions": hashes,
+                "strategy": wanted.name,
+                "answerer": answering.name,
+                "judge": llm.name if llm else "span",
+                "code": fingerprint(),
+            },
+            "summary": summary(rows, asked),
+            "verdicts": {found["id"]: found["verdict"] for found in sorted(rows, key=lambda row: row["id"])},
+        }
+    files = {out_dir / "latest.answers.json": dumps(found)}
+    if save_baseline:
+        files[out_dir / "answers.json"] = dumps(sealed(found))
+    if any(row["verdict"] for row in rows):
+        files[grades] = sheet(rows, {q.id: q.answer for q in asked}, read_sheet(grades))
+    write_atomic(files)
+    if not quiet:
+        _show(found["summary"], run)
+    if bounds and reference:
+        _end(found, reference, bounds)
+    if failed := [row for row in rows if row["error"]]:
+        raise IncompleteError(
+            f"{plural(len(failed), 'question')} ended in an error, {failed[0]['id']} first: {failed[0]['error']} "
+            "Run the same command again: only these are asked again."
+        )
+
+
+@dataclass(slots=True)
+class _Run:
+    """Asks, judges and writes row by row, so that an interrupted run goes on where it stopped."""
+
+    engine: Engine
+    strategy: str
+    answerer: Answerer
+    judge: LLM | None
+    file: Path
+    spent: dict[str, Usage] = field(default_factory=dict)
+    reused: int = 0
+
+    def all(self, questions: Sequence[Question], quiet: bool) -> list[dict[str, Any]]:
+        """A row a question, in their order. Rows of earlier runs are used again where nothing they come from changed."""
+        known = read_rows(self.file)
+        rows = []
+        with nullcontext(lambda done: None) if quiet else progress("answering", len(questions)) as advance:
+            for question in questions:
+                rows.append(self._one(question, known))
+                advance(1)
+        return rows
+
+    def _one(self, question: Question, known: dict[str, dict[str, Any]]) -> dict[str, Any]:
+        ranking = self.engine.retrieve(self.strategy, question.query, PASSAGES)
+        judge_name = f"{self.judge.name} {SYSTEM}" if self.judge else "span"
+        texts = [passage.hit.text for passage in passages(ranking)]
+        key = answer_key_of(question, self.answerer.name, judge_name, fingerprint(), texts)
+        if key in known and known[key]["error"] is None:
+            self.reused += 1
+            return known[key]
+        made = self._made(question, ranking, key)
+        append_line(self.file, json.dumps(made, ensure_ascii=False))
+        return made
+
+    def _made(self, question: Question, ranking: Ranking, key: str) -> dict[str, Any]:
+        try:
+            answer = self.answerer.answer(question.query, ranking)
+            self._spend(answer.model, answer.usage)
+            if self.judge is None or answer.abstained:
+                return row(question, key, answer, span_verdict(question, answer))
+            judged = judge(self.judge, question, answer)
+        except JudgementError as error:
+            self._spend(error.model, error.usage)
+            return failed_row(question, key, str(error)) | {"answer": answer.text, "raw": error.raw}
+        except LanguageModelError as error:
+            return failed_row(question, key, str(error))
+        self._spend(judged.model, judged.usage)
+        return row(question, key, answer, judged.judgement.verdict, reason=judged.judgement.reason)
+
+    def _spend(self, model: str, usage: Usage) -> None:
+        self.spent[model] = self.spent.get(model, Usage()) + usage
+
+
+def _chosen(key: AnswerKey, limit: int | None, sample: int | None) -> tuple[Question, ...]:
+    drawn = stratified(key.questions, sample) if sample else key.questions
+    return drawn[:limit]
+
+
+def _bounds(found: AnswerThresholds | None, path: Path) -> AnswerThresholds:
+    if found is None:
+        raise UsageError(f"{path}: has no key 'answers', which --check holds the answers to. Add it.")
+    return found
+
+
+def _show(counts: dict[str, Any], run: _Run) -> None:
+    show(table(counts))
+    if counts["confidence"]["all"]["all"]:
+        show(confidence(counts))
+    told = [f"{run.reused} answers of an earlier run were used again."] if run.reused else []
+    for model, usage in run.spent.items():
+        if usage != Usage():
+            price = cost(model, usage)
+            dollars = "cost unknown" if price is None else f"about ${price:.4f} at list prices"
+            told.append(f"{model}: {usage.input_tokens} tokens in, {usage.output_tokens} out, {dollars}.")
+    out.print("\n".join([*told, f"Written to {run.file} and {run.file.with_suffix('.json')}."]), soft_wrap=True)
+
+
+def _end(found: dict[str, Any], reference: dict[str, Any], bounds: AnswerThresholds) -> None:
+    checks = judge_answers(found, reference, bounds)
+    for check in checks:
+        sign = {True: "pass", False: "FAIL", None: "not judged"}[check.passed]
+        tell(f"{sign}: {check.told}", None if check.passed else "red")
+    code = exit_code(checks)
+    tell(
+        f"The gate on answers {'passed' if code == 0 else 'failed' if code == 1 else 'could not judge the whole run'}."
+    )
+    raise Judged(code)
+
+
+def _show_agreement(grades: Path) -> None:
+    found = agreement(read_sheet(grades))
+    if found is None:
+        raise IncompleteError(f"{grades}: nothing is graded yet. Write a verdict into the column 'grade'.")
+    value = (
+        "not defined: both give one verdict alone"
+        if found["value"] is None
+        else (f"{found['value']:.2f} (95 % interval {found['low']:.2f} to {found['high']:.2f}, bootstrap)")
+    )
+    out.print(
+        f"{plural(found['n'], 'graded answer')}; raw agreement {100 * found['agreement']:.0f} %; Cohen's kappa {value}"
+    )
+    for verdict, counts in found["counts"].items():
+        out.print(f"  {verdict}: judge {counts['judge']}, by hand {counts['grade']}")

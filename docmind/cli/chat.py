@@ -1,0 +1,218 @@
+"""`docmind chat`: asks the documents from a terminal or a pipe. It shows answers and sources, and finds nothing itself."""
+
+from __future__ import annotations
+
+import shlex
+import sys
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from docmind.cli.common import (
+    DEFAULTS,
+    CorpusOption,
+    ExcludeOption,
+    IndexOption,
+    ProfileOption,
+    ThresholdsOption,
+    named_strategy,
+    open_engine,
+    say_built,
+)
+from docmind.cli.terminal import out, tell
+from docmind.config import MATRIX, Settings
+from docmind.errors import DocMindError, UsageError
+from docmind.evaluation.thresholds import read_thresholds
+from docmind.generation.answer import ANSWERERS, ask
+from docmind.generation.extractive import Extractive
+from docmind.llm import available
+from docmind.retrieval.engine import Engine
+from docmind.types import Answer, Query, Turn
+
+REMEMBERED = 6
+"""Messages of the conversation that a language model is told with a question: three questions and their answers."""
+
+HISTORY = "chat_history"
+
+HELP = """Ask a question, or:
+  /strategy [NAME]   show or change how passages are found, such as headers+rerank
+  /provider [NAME]   show or change who answers: {providers}
+  /sources           the passages of the last answer, whole
+  /help              this text
+  /quit              leave (Ctrl-D does too); Ctrl-C stops an answer"""
+
+
+def chat(
+    corpus: CorpusOption = DEFAULTS.corpus,
+    index_dir: IndexOption = DEFAULTS.index_dir,
+    profile: ProfileOption = DEFAULTS.profile,
+    exclude: ExcludeOption = None,
+    strategy: Annotated[
+        str | None, typer.Option(help="How passages are found; the production strategy if not given.")
+    ] = None,
+    provider: Annotated[str, typer.Option(help=f"Who answers: {', '.join(ANSWERERS)}.")] = Extractive.name,
+    model: Annotated[str | None, typer.Option(help="The provider's model, if not its default.")] = None,
+    thresholds_file: ThresholdsOption = DEFAULTS.thresholds,
+) -> None:
+    """Ask the documents. Questions come from the terminal, or one a line from a pipe."""
+    name = strategy or read_thresholds(thresholds_file).production
+    named_strategy(name)
+    _known_answerer(provider)
+    settings = Settings(corpus=corpus, index_dir=index_dir, profile=profile, exclude=tuple(exclude or ()))
+    with open_engine(settings, quiet=False) as engine:
+        talk = _Talk(engine, name, provider, model)
+        talk.open()
+        if sys.stdin.isatty():
+            _in_terminal(talk, index_dir / HISTORY)
+        else:
+            for line in sys.stdin:
+                talk.read(line)
+
+
+def _in_terminal(talk: _Talk, history: Path) -> None:
+    out.print(f"{talk.strategy}, {talk.provider}. Ask a question, or /help.", style="dim")
+    for line in _lines(history):
+        try:
+            if not talk.read(line):
+                return
+        except KeyboardInterrupt:
+            tell("\nstopped")
+
+
+def _lines(history: Path) -> Iterator[str]:
+    """What is typed, with a history over the arrow keys where the system has readline. Ctrl-C at the prompt drops the line."""
+    try:
+        import readline
+    except ImportError:  # Windows
+        readline = None  # type: ignore[assignment]
+    if readline:
+        try:
+            readline.read_history_file(history)
+        except OSError:
+            readline.clear_history()  # the first time, or a folder that cannot be read
+    try:
+        while True:
+            try:
+                yield input("\n> ")
+            except KeyboardInterrupt:
+                out.print("\n(Ctrl-D or /quit leaves)", style="dim")
+            except EOFError:
+                out.print()
+                return
+    finally:
+        if readline:
+            readline.set_history_length(1000)
+            try:
+                readline.write_history_file(history)
+            except OSError as error:
+                tell(f"warning: the history of questions is not kept: {error.strerror}", "yellow")
+
+
+@dataclass(slots=True)
+class _Talk:
+    """A conversation: how it is answered, what was said, and the last answer."""
+
+    engine: Engine
+    strategy: str
+    provider: str
+    model: str | None
+    turns: list[Turn] = field(default_factory=list)
+    last: Answer | None = None
+
+    def open(self) -> None:
+        """Have the index of the strategy, built with progress if it is not there."""
+        wanted = named_strategy(self.strategy)
+        self.engine.retriever(wanted)
+        if self.provider == Extractive.name:
+            self.engine.tokens(wanted.chunker)
+        say_built(self.engine, wanted.chunker)
+
+    def read(self, line: str) -> bool:
+        """Answer a question or do a command; False where it says to leave. What the user can mend is told, and the
+        conversation goes on."""
+        line = line.strip()
+        try:
+            if line.startswith("/"):
+                return self._command(line)
+            if line:
+                self._ask(line)
+        except DocMindError as error:
+            tell(f"error: {error}", "red")
+        return True
+
+    def _command(self, line: str) -> bool:
+        commands: dict[str, Callable[[str], None]] = {
+            "/strategy": self._set_strategy,
+            "/provider": self._set_provider,
+            "/sources": lambda _: self._show_sources(),
+            "/help": lambda _: out.print(HELP.format(providers=", ".join(ANSWERERS))),
+        }
+        name, _, argument = line.partition(" ")
+        if name in ("/quit", "/exit"):
+            return False
+        if name not in commands:
+            raise UsageError(f"unknown command {shlex.quote(name)}. There are: {', '.join([*commands, '/quit'])}.")
+        commands[name](argument.strip())
+        return True
+
+    def _set_strategy(self, name: str) -> None:
+        if name:
+            named_strategy(name)
+            before, self.strategy = self.strategy, name
+            try:
+                self.open()
+            except BaseException:
+                self.strategy = before
+                raise
+        others = ", ".join(known.name for known in MATRIX if known.name != self.strategy)
+        out.print(f"strategy {self.strategy}" + ("" if name else f"; there are also {others}"))
+
+    def _set_provider(self, name: str) -> None:
+        if name:
+            _known_answerer(name)
+            self.provider, self.model = name, None
+        with_key = ", ".join([Extractive.name, *available()])
+        out.print(f"provider {self.provider}" + ("" if name else f"; usable now: {with_key}"))
+
+    def _ask(self, question: str) -> None:
+        written: list[str] = []
+
+        def on_text(piece: str) -> None:
+            written.append(piece)
+            out.file.write(piece)
+            out.file.flush()
+
+        query = Query(question, history=tuple(self.turns[-REMEMBERED:]))
+        answer = ask(self.engine, self.strategy, self.provider, query, model=self.model, on_text=on_text)
+        out.print()
+        if answer.text != "".join(written).strip():
+            tell(f"warning: citations of passages that were not given were removed: {list(answer.removed)}", "yellow")
+        if not answer.supported:
+            tell("warning: this answer cites no passage; nothing shows that it is right", "yellow")
+        self.last = answer
+        self.turns += [Turn("user", question), Turn("assistant", answer.text)]
+        for citation in answer.citations:
+            place = self._place(citation.hit.chunk.doc_id, citation.hit.chunk.path)
+            out.print(f"  [{citation.number}] {place}", style="dim", soft_wrap=True)
+
+    def _show_sources(self) -> None:
+        if self.last is None or not self.last.ranking.hits:
+            out.print("There is no answer yet.")
+            return
+        for number, hit in enumerate(self.last.ranking.hits, start=1):
+            out.print(
+                f"[{number}] {self._place(hit.chunk.doc_id, hit.chunk.path)}  score {hit.score:.3f}", style="bold"
+            )
+            out.print(hit.chunk.body.strip() + "\n")
+
+    def _place(self, page: str, path: tuple[str, ...]) -> str:
+        document = next(document for document in self.engine.documents if document.id == page)
+        return " › ".join(dict.fromkeys([document.title, *path])) + f" ({document.url or page})"
+
+
+def _known_answerer(name: str) -> None:
+    if name not in ANSWERERS:
+        raise UsageError(f"unknown provider {name!r}. There are: {', '.join(ANSWERERS)}.")

@@ -1,0 +1,68 @@
+"""What several commands share: options, an engine that shows its progress, and how a verdict ends a command."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from docmind.chunking import CHUNKERS
+from docmind.cli.terminal import progress, tell
+from docmind.config import Profile, Settings, Strategy, strategy
+from docmind.models import load as load_models
+from docmind.retrieval import MODES
+from docmind.retrieval.engine import Engine
+from docmind.retrieval.engine import quiet as no_progress
+
+DEFAULTS = Settings()
+
+CorpusOption = Annotated[Path, typer.Option(help="Folder of documents.")]
+QuestionsOption = Annotated[Path, typer.Option(help="The answer key, a JSON Lines file.")]
+OutOption = Annotated[Path, typer.Option("--out", help="Folder for the results.")]
+IndexOption = Annotated[
+    Path, typer.Option(help="Folder of indexes and the vector cache; it can be deleted at any time.")
+]
+ProfileOption = Annotated[
+    Profile, typer.Option(help="The models: default needs no download, hub fetches its own once.")
+]
+ExcludeOption = Annotated[
+    list[str] | None, typer.Option(help="Leave out pages whose path matches, such as 'drafts/*'.")
+]
+ThresholdsOption = Annotated[Path, typer.Option("--thresholds", help="What --check holds the run to.")]
+QuietOption = Annotated[bool, typer.Option("--quiet", help="Show no progress and no table; warnings and errors stay.")]
+
+
+class Judged(Exception):  # noqa: N818 - how a command ends, no error
+    """How a command ends that has told a verdict; `code` is the verdict's exit code."""
+
+    def __init__(self, code: int) -> None:
+        super().__init__(code)
+        self.code = code
+
+
+@contextmanager
+def open_engine(settings: Settings, quiet: bool, *, shared: bool = False) -> Iterator[Engine]:
+    """An engine for one command; `shared` as in Engine."""
+    engine = Engine(settings, load_models(settings.profile), no_progress if quiet else progress, shared=shared)
+    try:
+        yield engine
+    finally:
+        engine.close()
+
+
+def named_strategy(name: str) -> Strategy:
+    """The strategy of that name, its parts checked before any work."""
+    wanted = strategy(name)
+    CHUNKERS[wanted.chunker], MODES[wanted.mode]
+    return wanted
+
+
+def say_built(engine: Engine, chunker: str) -> None:
+    """Once an index: what of it had to be embedded."""
+    if built := engine.built.pop(chunker, None):
+        windows = f"; {built.windows} windows embedded to find its breaks" if built.windows else ""
+        found = built.chunks - built.embedded
+        tell(f"{chunker}: {built.chunks} chunks, {built.embedded} embedded, {found} from the cache{windows}")

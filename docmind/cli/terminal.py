@@ -1,0 +1,68 @@
+"""What a command shows on the terminal: lines, tables, progress. It decides nothing."""
+
+from __future__ import annotations
+
+import logging
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from rich.box import SIMPLE_HEAD
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+from rich.table import Table as RichTable
+
+from docmind.evaluation.reports.tables import Table
+from docmind.protocols import Advance
+
+
+class _Console(Console):
+    """Shows text as it is. Whoever reads may leave early, as `| head` does: that changes neither the run nor its end."""
+
+    def __init__(self, *, stderr: bool = False) -> None:
+        super().__init__(stderr=stderr, markup=False, emoji=False, highlight=False)
+
+    def on_broken_pipe(self) -> None:
+        self.quiet = True
+        # Python itself would meet the broken pipe again when it ends.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), self.file.fileno())
+
+
+out = _Console()
+err = _Console(stderr=True)
+
+
+def tell(text: str, style: str | None = None) -> None:
+    """A line on stderr, however long: a path that is broken in two could not be searched for or clicked."""
+    err.print(text, style=style, soft_wrap=True)
+
+
+def show(table: Table) -> None:
+    """Where a terminal is too narrow, the words of the header are folded; names and figures stay whole."""
+    shown = RichTable(box=SIMPLE_HEAD, padding=0, show_edge=False)
+    names, *figures = table.header
+    shown.add_column(names, no_wrap=True)
+    for header in figures:
+        shown.add_column(header, justify="right", overflow="fold", min_width=len("100.0"))
+    for row in table.rows:
+        shown.add_row(*row)
+    if not out.is_terminal:  # then there is no width to keep to
+        shown.width = out.measure(shown, options=out.options.update(max_width=1000)).maximum
+    out.print(shown, crop=False)
+
+
+@contextmanager
+def progress(what: str, total: int) -> Iterator[Advance]:
+    """A bar on stderr, gone when the step is done; nothing where stderr is no terminal."""
+    name, numbers = TextColumn("{task.description:<24}"), MofNCompleteColumn()
+    columns = (name, BarColumn(), numbers, TimeElapsedColumn(), TimeRemainingColumn())
+    with Progress(*columns, console=err, transient=True, disable=not err.is_terminal) as shown:
+        task = shown.add_task(what, total=total)
+        yield lambda done: shown.advance(task, done)
+
+
+class Warnings(logging.Handler):
+    """Tells what is logged, above a progress bar that may be shown."""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        tell(f"{record.levelname.lower()}: {self.format(record)}", "yellow")

@@ -1,0 +1,92 @@
+"""Judges a run of answers by the thresholds and against the committed one. Retrieval has a gate of its own (gate.py).
+
+A run is the object of answers.json: `fingerprint`, `summary` (answers.py) and `verdicts` by question.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+from docmind.errors import IncompleteError, StorageError
+from docmind.evaluation.answers import SCHEMA
+from docmind.evaluation.gate import FAILED, INCOMPLETE, PASSED, Check, percent
+from docmind.evaluation.layout import checksum
+from docmind.evaluation.results import read_object
+from docmind.evaluation.thresholds import AnswerThresholds, exact
+
+_REMEDY = "Restore the committed file, or make it anew: docmind answers --save-baseline."
+
+
+def sealed(run: Mapping[str, Any]) -> dict[str, Any]:
+    """`run` with a checksum of itself."""
+    return {**run, "checksum": checksum(run)}
+
+
+def read_reference(path: Path) -> dict[str, Any]:
+    """What `sealed` gave, from its file. Raises IncompleteError where there is none yet, StorageError where it was changed
+    or is something else."""
+    if not path.exists():
+        raise IncompleteError(
+            f"{path}: there are no committed answers yet. Make them: docmind answers --save-baseline."
+        )
+    found = read_object(path, (SCHEMA,), _REMEDY)
+    rest = {key: value for key, value in found.items() if key != "checksum"}
+    if found.get("checksum") != checksum(rest):
+        raise StorageError(f"{path}: was changed after it was written: its checksum is of other contents. {_REMEDY}")
+    return rest
+
+
+def judge_answers(
+    run: Mapping[str, Any], reference: Mapping[str, Any], thresholds: AnswerThresholds
+) -> tuple[Check, ...]:
+    """The checks, each with the figures that decide. `passed` is None where the run does not say."""
+    answerable, unanswerable = (run["summary"][part]["all"] for part in ("answerable", "unanswerable"))
+    return (
+        _bound("correct answers", answerable, "correct", at_least=thresholds.min_correct),
+        _bound("wrong answers", answerable, "wrong", at_most=thresholds.max_wrong),
+        _bound("abstentions on answerable questions", answerable, "abstained", at_most=thresholds.max_false_abstention),
+        _bound("abstentions on unanswerable questions", unanswerable, "abstained", at_least=thresholds.min_abstention),
+        _regression(run, reference, thresholds),
+    )
+
+
+def exit_code(checks: tuple[Check, ...]) -> int:
+    """3 where something could not be judged, else 1 where a check failed, else 0."""
+    if any(check.passed is None for check in checks):
+        return INCOMPLETE
+    return PASSED if all(check.passed for check in checks) else FAILED
+
+
+def _bound(
+    what: str, counts: Mapping[str, Any], verdict: str, *, at_least: float | None = None, at_most: float | None = None
+) -> Check:
+    least = at_least is not None
+    bound = exact(at_least if at_least is not None else at_most or 0.0)
+    asked = f"{what} must be at {'least' if least else 'most'} {percent(bound)} %"
+    if not counts["n"] or counts["judged"] < counts["n"]:
+        return Check("answers", None, f"{asked}; only {counts['judged']} of {counts['n']} have a verdict", verdict)
+    rate = Fraction(counts[verdict], counts["n"])
+    passed = rate >= bound if least else rate <= bound
+    return Check(
+        "answers", passed, f"{asked}; they are {percent(rate)} % ({counts[verdict]} of {counts['n']})", verdict
+    )
+
+
+def _regression(run: Mapping[str, Any], reference: Mapping[str, Any], thresholds: AnswerThresholds) -> Check:
+    old, new = (side["fingerprint"]["questions"] for side in (reference, run))
+    same = [name for name in new if old.get(name) == new[name] and run["verdicts"].get(name) is not None]
+    if not same:
+        return Check("answers", None, f"no question is the same as in the committed answers. {_REMEDY}", "correct")
+    before = [name for name in same if reference["verdicts"][name] == "correct"]
+    after = [name for name in same if run["verdicts"][name] == "correct"]
+    lost, gained = sorted(set(before) - set(after)), sorted(set(after) - set(before))
+    told = (
+        f"of {len(same)} questions that are the same, {len(lost)} correct answers were lost and {len(gained)} gained; "
+        f"{percent(exact(thresholds.max_regression_pp))} points may be lost"
+    )
+    named = f" (lost: {', '.join(lost[:10])}{' …' if len(lost) > 10 else ''})" if lost else ""
+    drop = Fraction(len(before) - len(after), len(same))
+    return Check("answers", drop <= exact(thresholds.max_regression_pp) / 100, told + named, "correct")

@@ -1,0 +1,80 @@
+"""Answers to be graded by hand, as a CSV file, and how far a judge agrees with those grades. It judges nothing itself."""
+
+from __future__ import annotations
+
+import csv
+import io
+import random
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from docmind.errors import StorageError, UsageError
+from docmind.evaluation import stats
+from docmind.evaluation.answers import VERDICTS
+
+SIZE = 10
+COLUMNS = ("key", "id", "question", "right_answer", "answer", "judge", "grade")
+
+
+def sheet(rows: Sequence[Mapping[str, Any]], right: Mapping[str, str | None], kept: Sequence[Mapping[str, str]]) -> str:
+    """The file to grade: SIZE random judged rows, `grade` left empty. Rows of `kept` that have a grade stay, first; others
+    make way. `right` maps questions to their known answers."""
+    graded = [dict(found) for found in kept if found["grade"].strip()]
+    taken = {found["key"] for found in graded}
+    fresh = [found for found in rows if found["verdict"] is not None and found["key"] not in taken]
+    wanted = max(0, SIZE - len(graded))
+    drawn = random.Random(stats.SEED).sample(fresh, min(wanted, len(fresh)))  # noqa: S311 - a sample, no secret
+    written = io.StringIO()
+    writer = csv.DictWriter(written, COLUMNS, lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(graded)
+    for found in drawn:
+        writer.writerow(
+            {
+                "key": found["key"],
+                "id": found["id"],
+                "question": found["question"],
+                "right_answer": right[found["id"]] or "(unanswerable)",
+                "answer": found["answer"],
+                "judge": found["verdict"],
+                "grade": "",
+            }
+        )
+    return written.getvalue()
+
+
+def read_sheet(path: Path) -> list[dict[str, str]]:
+    """The rows of the file, none where there is no file. Raises StorageError where it is no such file, UsageError where a
+    grade is no verdict."""
+    if not path.exists():
+        return []
+    try:
+        with path.open(encoding="utf-8-sig", newline="") as file:  # spreadsheets write a byte order mark
+            reader = csv.DictReader(file)
+            rows = list(reader)
+            columns = tuple(reader.fieldnames or ())
+    except (OSError, UnicodeDecodeError, csv.Error) as error:
+        raise StorageError(f"{path}: cannot be read: {error}. Restore it, or move it away to begin anew.") from error
+    if columns != COLUMNS or any(None in found or None in found.values() for found in rows):
+        raise StorageError(
+            f"{path}: has the columns {', '.join(columns)}; {', '.join(COLUMNS)} were expected. Restore it."
+        )
+    for number, found in enumerate(rows, start=2):
+        if found["grade"].strip() and found["grade"].strip() not in VERDICTS:
+            raise UsageError(
+                f"{path}: row {number} has the grade {found['grade']!r}; one of {', '.join(VERDICTS)} was expected."
+            )
+    return rows
+
+
+def agreement(rows: Sequence[Mapping[str, str]]) -> dict[str, Any] | None:
+    """Raw agreement and Cohen's kappa of `judge` and `grade` over the graded rows, and the base rates of both: how often
+    each gives each verdict. None where nothing is graded."""
+    pairs = [(found["judge"], found["grade"].strip()) for found in rows if found["grade"].strip()]
+    if not pairs:
+        return None
+    judge, grade = (Counter(side) for side in zip(*pairs, strict=True))
+    rates = {verdict: {"judge": judge[verdict], "grade": grade[verdict]} for verdict in VERDICTS}
+    return {**(stats.kappa(pairs) or {}), "counts": rates}

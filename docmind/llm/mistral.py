@@ -1,0 +1,112 @@
+"""Mistral's models through the package `mistralai`, whose own retries, logger and time-outs are not used."""
+
+from __future__ import annotations
+
+import logging
+import weakref
+from collections.abc import Generator
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from docmind.llm.account import account
+from docmind.llm.chat import ChatModel, Piece, Request, timeout
+from docmind.llm.failure import refused, unreachable, unreadable
+from docmind.llm.schema import response_format
+from docmind.types import Usage
+
+if TYPE_CHECKING:
+    from mistralai.client import Mistral as Client
+    from mistralai.client import models
+
+logger = logging.getLogger(__name__)
+
+
+class Mistral(ChatModel):
+    """Mistral, or the server at MISTRAL_BASE_URL. Raises LanguageModelError where MISTRAL_API_KEY is missing."""
+
+    def __init__(self, model: str | None = None) -> None:
+        super().__init__(account("mistral", "https://api.mistral.ai/v1"), model or "mistral-small-2506")
+
+    @cached_property
+    def _client(self) -> Client:
+        import httpx
+        from mistralai.client import Mistral as Client
+        from mistralai.client.utils.logger import NoOpLogger
+
+        home, model = self._account, self._model
+        limits = timeout().as_dict()
+
+        def keep_time(request: httpx.Request) -> None:
+            """The package knows one time-out for everything, and sets it on each request."""
+            request.extensions["timeout"] = limits
+
+        def settle(response: httpx.Response) -> None:
+            """The package looks into two answers that it has not read, and fails: an error without a body, and a
+            stream whose header tells that the model will end."""
+            if response.status_code != 200 or "event-stream" not in response.headers.get("content-type", ""):
+                response.read()
+            if end := response.headers.pop("x-model-deprecation-timestamp", None):
+                logger.warning("mistral ends the model %r at %s. Choose another.", model, end)
+
+        http = httpx.Client(event_hooks={"request": [keep_time], "response": [settle]})
+        weakref.finalize(self, http.close)
+        return Client(
+            api_key=lambda: home.secret,  # as text, the repr of the client's settings would show it
+            server_url=home.address.removesuffix("/v1"),  # the package adds it
+            client=http,
+            retry_config=None,
+            debug_logger=NoOpLogger(),  # with MISTRAL_DEBUG set, its own writes every prompt to the root logger
+        )
+
+    def _pieces(self, request: Request) -> Generator[Piece]:
+        import httpx
+        from mistralai.client import errors, models
+
+        kinds = {"system": models.SystemMessage, "user": models.UserMessage, "assistant": models.AssistantMessage}
+        messages = [kinds[m.role](content=m.text) for m in request.messages]
+        form = models.ResponseFormat.model_validate(response_format(request.schema)) if request.schema else None
+        ask = self._client.chat
+        try:
+            if not request.stream:
+                whole = ask.complete(
+                    model=self._model,
+                    messages=messages,
+                    temperature=0,
+                    max_tokens=request.max_tokens,
+                    response_format=form,
+                )
+                for choice in whole.choices[:1]:
+                    content = choice.message.content if choice.message else None
+                    yield Piece(_text(content), choice.finish_reason, _usage(whole.usage))
+                return
+            with ask.stream(
+                model=self._model,
+                messages=messages,
+                temperature=0,
+                max_tokens=request.max_tokens,
+                response_format=form,
+            ) as events:
+                for event in events:
+                    for part in event.data.choices[:1]:
+                        yield Piece(_text(part.delta.content), part.finish_reason, _usage(event.data.usage))
+        except errors.MistralError as error:
+            if error.status_code == 200:
+                raise unreadable(self._account, error.body) from None
+            raise refused(self._account, self._model, error.status_code, error.headers, error.body) from None
+        except UnicodeDecodeError as error:
+            raise unreadable(self._account, str(error)) from None
+        except httpx.RequestError as error:
+            raise unreachable(self._account, error) from None
+
+
+def _text(content: object) -> str:
+    """The text of a message's content, which is text, nothing, or a list in which a reasoning model also thinks."""
+    from mistralai.client import models
+
+    if isinstance(content, list):
+        return "".join(chunk.text for chunk in content if isinstance(chunk, models.TextChunk))
+    return content if isinstance(content, str) else ""
+
+
+def _usage(told: models.UsageInfo | None) -> Usage | None:
+    return Usage(told.prompt_tokens or 0, told.completion_tokens or 0) if told else None

@@ -1,0 +1,110 @@
+"""Any server that speaks OpenAI's chat completions: OpenAI, Groq, Ollama, vLLM. It does not retry.
+
+The protocol's one call is spoken through httpx; the package `openai` would bring retries and time-outs of its own.
+"""
+
+from __future__ import annotations
+
+import weakref
+from collections.abc import Generator
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from pydantic import AliasChoices, BaseModel, Field, ValidationError
+
+from docmind.llm.account import account
+from docmind.llm.chat import ChatModel, Piece, Request, timeout
+from docmind.llm.failure import refused, unreachable, unreadable
+from docmind.llm.schema import response_format
+from docmind.types import Usage
+
+if TYPE_CHECKING:
+    import httpx
+
+
+class OpenAI(ChatModel):
+    """OpenAI, or the server at OPENAI_BASE_URL, which needs no key. Raises LanguageModelError where a key is missing."""
+
+    def __init__(self, model: str | None = None) -> None:
+        home = account("openai", "https://api.openai.com/v1", keyless_elsewhere=True)
+        super().__init__(home, model or "gpt-4.1-mini")
+
+    @cached_property
+    def _client(self) -> httpx.Client:
+        import httpx
+
+        key = self._account.secret
+        client = httpx.Client(
+            base_url=self._account.address,
+            headers={"Authorization": f"Bearer {key}"} if key else {},
+            timeout=timeout(),
+        )
+        weakref.finalize(self, client.close)
+        return client
+
+    def _pieces(self, request: Request) -> Generator[Piece]:
+        import httpx
+        from httpx_sse import EventSource, SSEError
+
+        body: dict[str, object] = {
+            "model": self._model,
+            "messages": [{"role": m.role, "content": m.text} for m in request.messages],
+            "temperature": 0,
+            "max_tokens": request.max_tokens,
+        }
+        if request.schema:
+            body["response_format"] = response_format(request.schema)
+        if request.stream:
+            body |= {"stream": True, "stream_options": {"include_usage": True}}
+        try:
+            with self._client.stream("POST", "chat/completions", json=body) as response:
+                if response.status_code != 200:
+                    response.read()
+                    raise refused(self._account, self._model, response.status_code, response.headers, response.text)
+                if not request.stream:
+                    response.read()
+                    yield self._read(response.text)
+                    return
+                for event in EventSource(response).iter_sse():
+                    if event.data == "[DONE]":
+                        return
+                    yield self._read(event.data)
+        except SSEError as error:
+            raise unreadable(self._account, str(error)) from None
+        except httpx.RequestError as error:
+            raise unreachable(self._account, error) from None
+
+    def _read(self, text: str) -> Piece:
+        try:
+            return _Completion.model_validate_json(text).piece
+        except ValidationError:
+            raise unreadable(self._account, text) from None
+
+
+class _Said(BaseModel):
+    content: str | None = None
+
+
+class _Choice(BaseModel):
+    said: _Said = Field(validation_alias=AliasChoices("message", "delta"))
+    finish_reason: str | None = None
+
+
+class _Usage(BaseModel):
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+
+
+class _Completion(BaseModel):
+    """A whole answer, or one event of a stream; the one that tells the usage has no choices."""
+
+    choices: list[_Choice]
+    usage: _Usage | None = None
+
+    @property
+    def piece(self) -> Piece:
+        usage = Usage(self.usage.prompt_tokens, self.usage.completion_tokens) if self.usage else None
+        if not self.choices:
+            return Piece(usage=usage)
+        choice = self.choices[0]
+        return Piece(choice.said.content or "", choice.finish_reason, usage)

@@ -1,0 +1,143 @@
+"""Where keys and addresses come from, and what is said where they are missing or wrong."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from standin_llm import LlmServer
+
+from docmind.errors import LanguageModelError, UsageError
+from docmind.llm import PROVIDERS, available
+from docmind.types import Message
+
+ASKED = [Message("user", "How long?")]
+
+
+def test_without_a_key_the_error_names_the_variable_and_the_way_without_one(provider):
+    with pytest.raises(LanguageModelError) as caught:
+        PROVIDERS[provider](None)
+    assert f"{provider.upper()}_API_KEY" in str(caught.value)
+    assert "extractive answers need none" in str(caught.value)
+
+
+def test_a_key_from_the_environment_goes_before_one_from_the_file(provider, monkeypatch):
+    name = provider.upper()
+    with LlmServer(["Yes."]) as server:
+        Path(".env").write_text(f"{name}_API_KEY=from-file\n{name}_BASE_URL={server.url}\n")
+        PROVIDERS[provider](None).complete(ASKED)
+        monkeypatch.setenv(f"{name}_API_KEY", "from-environment")
+        PROVIDERS[provider](None).complete(ASKED)
+    assert [r.headers["authorization"] for r in server.requests] == ["Bearer from-file", "Bearer from-environment"]
+
+
+@pytest.mark.parametrize(
+    ("line", "key"),
+    [
+        ('export {}_API_KEY="plain-key"  # mine', "plain-key"),
+        ("\ufeff{}_API_KEY=plain-key", "plain-key"),
+        ("{}_API_KEY = 'plain-key'\r\n", "plain-key"),
+        ("A\n{}_API_KEY=plain-key", "plain-key"),
+        ("{}_API_KEY=pl${{HOME}}ain", "pl${HOME}ain"),
+    ],
+)
+def test_the_file_is_read_as_such_files_are_written(line, key, provider):
+    Path(".env").write_text(line.format(provider.upper()), encoding="utf-8")
+    assert PROVIDERS[provider](None)._account.secret == key
+
+
+def test_nothing_of_the_file_is_exported(provider):
+    import os
+
+    Path(".env").write_text(f"{provider.upper()}_API_KEY=plain-key\n")
+    PROVIDERS[provider](None)
+    assert f"{provider.upper()}_API_KEY" not in os.environ
+
+
+def test_a_blank_variable_switches_the_key_of_the_file_off(provider, monkeypatch):
+    Path(".env").write_text(f"{provider.upper()}_API_KEY=plain-key\n")
+    monkeypatch.setenv(f"{provider.upper()}_API_KEY", " ")
+    with pytest.raises(LanguageModelError, match="is not set"):
+        PROVIDERS[provider](None)
+
+
+def test_a_file_in_another_encoding_is_an_error_that_shows_nothing_of_it(provider):
+    Path(".env").write_bytes(f"{provider.upper()}_API_KEY=plain-key".encode("utf-16"))
+    with pytest.raises(LanguageModelError, match=r"\.env cannot be read") as caught:
+        PROVIDERS[provider](None)
+    assert caught.value.__suppress_context__
+    assert "plain" not in str(caught.value)
+
+
+@pytest.mark.parametrize("key", ["sk-se\ncret", "sk secret", "sk-sécret", "“sk-secret”", "sk\x7fsecret"])
+def test_a_key_that_cannot_stand_in_a_header_is_refused_and_not_quoted(provider, monkeypatch, key):
+    monkeypatch.setenv(f"{provider.upper()}_API_KEY", key)
+    with pytest.raises(LanguageModelError, match=f"{provider.upper()}_API_KEY") as caught:
+        PROVIDERS[provider](None)
+    assert "cret" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "address",
+    ["localhost:11434/v1", "ftp://host/v1", "http://", "http://[::1", "http://u:hidden@host/v1", "https://host/v1?key=hidden",
+     "https://host/v1#hidden", "http://host:abc"],
+)  # fmt: skip
+def test_an_address_that_cannot_be_used_is_refused_and_not_quoted(provider, monkeypatch, address):
+    monkeypatch.setenv(f"{provider.upper()}_API_KEY", "plain-key")
+    monkeypatch.setenv(f"{provider.upper()}_BASE_URL", address)
+    with pytest.raises(LanguageModelError, match=f"{provider.upper()}_BASE_URL") as caught:
+        PROVIDERS[provider](None)
+    assert "hidden" not in str(caught.value)
+
+
+@pytest.mark.parametrize("end", ["", "/"])
+def test_a_slash_at_the_end_of_an_address_changes_nothing(connect, end):
+    with LlmServer(["Yes."]) as server:
+        connect(server.url + end).complete(ASKED)
+    assert server.requests[0].path == "/v1/chat/completions"
+
+
+def test_a_server_of_ones_own_needs_no_key_of_openai(monkeypatch):
+    with LlmServer(["Yes."]) as server:
+        monkeypatch.setenv("OPENAI_BASE_URL", server.url)
+        assert PROVIDERS["openai"]("llama3.2").complete(ASKED).text == "Yes."
+        assert available() == ("openai",)
+    assert "authorization" not in server.requests[0].headers
+    assert server.requests[0].body["model"] == "llama3.2"
+
+
+def test_at_home_a_name_is_provider_and_model(provider, monkeypatch):
+    monkeypatch.setenv(f"{provider.upper()}_API_KEY", "plain-key")
+    assert PROVIDERS[provider]("some-model").name == f"{provider}/some-model"
+
+
+def test_openai_at_its_own_address_needs_a_key(monkeypatch):
+    monkeypatch.setenv("OPENAI_BASE_URL", "https://api.openai.com/v1/")
+    with pytest.raises(LanguageModelError, match="is not set"):
+        PROVIDERS["openai"](None)
+
+
+def test_available_are_those_with_a_key(provider, monkeypatch):
+    assert available() == ()
+    monkeypatch.setenv(f"{provider.upper()}_API_KEY", "plain-key")
+    assert available() == (provider,)
+
+
+def test_an_unknown_provider_is_told_which_there_are():
+    with pytest.raises(UsageError, match="mistral, openai"):
+        PROVIDERS["mistrall"]
+
+
+def test_importing_reads_nothing_and_loads_no_client():
+    code = """
+import os, sys, builtins
+class Refusing(dict):
+    def get(self, name, *_): assert "MISTRAL" not in name and "OPENAI" not in name; return None
+    __getitem__ = get
+import docmind.llm.account, docmind.errors
+docmind.llm.account.os.environ = Refusing()
+import docmind.llm
+print([m for m in ("mistralai", "httpx", "httpx_sse") if m in sys.modules])
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=30, check=False)
+    assert (done.stdout, done.stderr) == ("[]\n", "")

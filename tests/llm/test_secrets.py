@@ -1,0 +1,79 @@
+"""The key is in the request, and nowhere that anybody reads: no log, no error, no repr, no trace."""
+
+import logging
+import traceback
+
+import pytest
+from standin_llm import LlmServer, Reply
+
+from docmind.errors import LanguageModelError
+from docmind.types import Message
+
+ASKED = [Message("user", "How long?")]
+READ_BACK = [
+    lambda key: Reply(status=401, body=f"Incorrect API key provided: {key}".encode()),
+    lambda key: Reply(status=400, body=("x" * 290 + key).encode()),  # what is shown ends within the key
+    lambda key: Reply(status=500, body=key.encode()),
+    lambda key: Reply(body=f"<html>{key}</html>".encode()),
+    lambda key: Reply(("a",), cut=True),
+]
+
+
+def parts(key):
+    """Any eight characters in a row of the key that only it has."""
+    return [key[at : at + 8] for at in range(len(key) - 7)]
+
+
+def chain(error):
+    """What a trace with the values of all variables shows, also of errors whose context is suppressed."""
+    lines = []
+    while error is not None:
+        lines += traceback.TracebackException.from_exception(error, capture_locals=True, compact=True).format()
+        error = error.__cause__ or error.__context__
+    return "".join(lines)
+
+
+@pytest.mark.parametrize("reply", READ_BACK)
+@pytest.mark.parametrize("on_text", [None, lambda _: None])
+def test_no_error_log_or_trace_shows_the_key(connect, key, reply, on_text, caplog, capfd, monkeypatch):
+    monkeypatch.setenv("MISTRAL_DEBUG", "1")
+    caplog.set_level(logging.DEBUG)
+    with LlmServer([reply(key)]) as server:
+        llm = connect(server)
+        with pytest.raises(LanguageModelError) as caught:
+            llm.complete(ASKED, on_text=on_text)
+    assert server.requests[0].headers["authorization"] == f"Bearer {key}"
+    # The frames of this test know the key themselves.
+    trace = chain(caught.value.with_traceback(caught.value.__traceback__.tb_next))
+    written = capfd.readouterr()
+    for seen in [trace, str(caught.value), repr(caught.value), caplog.text, written.out, written.err]:
+        assert not [part for part in parts(key) if part in seen]
+    assert "self = " in trace  # it shows values
+
+
+def test_an_unreachable_server_shows_no_key(connect, key, caplog):
+    caplog.set_level(logging.DEBUG)
+    llm = connect("http://127.0.0.1:9/v1")
+    with pytest.raises(LanguageModelError) as caught:
+        llm.complete(ASKED)
+    trace = chain(caught.value.with_traceback(caught.value.__traceback__.tb_next))
+    assert key not in trace + caplog.text
+
+
+def test_no_repr_shows_the_key(connect, key):
+    with LlmServer(["Yes."]) as server:
+        llm = connect(server)
+        llm.complete(ASKED)
+    shown = [repr(llm), str(llm), repr(vars(llm)), repr(llm._account), repr(vars(llm._client))]
+    assert not [text for text in shown if key in text]
+
+
+def test_a_good_answer_logs_neither_key_nor_prompt(connect, key, caplog, capfd, monkeypatch):
+    monkeypatch.setenv("MISTRAL_DEBUG", "1")
+    caplog.set_level(logging.DEBUG)
+    with LlmServer(["Yes."]) as server:
+        connect(server).complete([Message("user", "my private question")])
+    seen = caplog.text + "".join(capfd.readouterr())
+    assert "POST" in seen  # httpx tells the address
+    assert key not in seen
+    assert "private" not in seen
