@@ -75,7 +75,7 @@ def read_thresholds(path: Path) -> Thresholds:
             f"{path}: is no YAML: {' '.join(str(error).split())}. Write one `key: value` a line."
         ) from error
     if not isinstance(fields, dict):
-        raise UsageError(f"{path}: holds {fields!r}; `key: value` lines were expected: {_known()}.")
+        raise UsageError(f"{path}: holds {fields!r}; `key: value` lines were expected: {_known(Thresholds)}.")
     if isinstance(fields.get("must_pass"), list):
         fields["must_pass"] = tuple(fields["must_pass"])  # strict: YAML knows no tuples
     try:
@@ -102,9 +102,11 @@ class _Loader(yaml.SafeLoader):
 
 
 def _tell(kind: str, place: tuple[int | str, ...], value: object, expected: str) -> str:
-    key = str(value if kind == "invalid_key" else place[0])
+    form = AnswerThresholds if place[:-1] == ("answers",) else Thresholds
+    name = str(value if kind == "invalid_key" else place[-1])
+    key = ".".join([*map(str, place[:-1]), name])
     if kind in ("extra_forbidden", "invalid_key"):
-        return f"unknown key {key!r}.{did_you_mean(key, Thresholds.model_fields)} There are: {_known()}."
+        return f"unknown key {key!r}.{did_you_mean(name, form.model_fields)} There are: {_known(form)}."
     if kind == "missing":
         return f"{key!r} is missing. Add it."
     return (
@@ -112,5 +114,5 @@ def _tell(kind: str, place: tuple[int | str, ...], value: object, expected: str)
     )
 
 
-def _known() -> str:
-    return ", ".join(Thresholds.model_fields)
+def _known(form: type[BaseModel]) -> str:
+    return ", ".join(form.model_fields)
