@@ -16,11 +16,8 @@ from io import TextIOWrapper
 
 import typer
 
-from docmind.cli.answers import answers
-from docmind.cli.chat import chat
+from docmind.cli import answers, chat, evaluate, index
 from docmind.cli.common import Judged
-from docmind.cli.evaluate import diff, evaluate
-from docmind.cli.index import index
 from docmind.cli.terminal import Warnings, out, tell
 from docmind.errors import DocMindError
 
@@ -32,11 +29,11 @@ app = typer.Typer(
     add_completion=False,
     pretty_exceptions_enable=False,
 )
-app.command("index")(index)
-app.command("eval")(evaluate)
-app.command("diff")(diff)
-app.command("answers")(answers)
-app.command("chat")(chat)
+app.command("index")(index.index)
+app.command("eval")(evaluate.evaluate)
+app.command("diff")(evaluate.diff)
+app.command("answers")(answers.answers)
+app.command("chat")(chat.chat)
 
 
 def main(argv: Sequence[str] | None = None) -> int:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import platform
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
 from typing import Annotated, Any
@@ -33,11 +33,13 @@ from docmind.evaluation.attribution import ceiling, lost_at, winners
 from docmind.evaluation.baseline import baseline, read_baseline, read_run
 from docmind.evaluation.compare import compare
 from docmind.evaluation.dataset import AnswerKey, load_questions
-from docmind.evaluation.gate import Verdict, check_must_pass, judge
+from docmind.evaluation.gate import Verdict, check_must_pass, failing, judge
 from docmind.evaluation.instrument import instrument
 from docmind.evaluation.latency import latency, sample
 from docmind.evaluation.layout import dumps
+from docmind.evaluation.leakage import leakage
 from docmind.evaluation.reports import REPORTS, Material
+from docmind.evaluation.reports.diff import flips
 from docmind.evaluation.reports.diff import lines as difference
 from docmind.evaluation.reports.tables import matrix, plural
 from docmind.evaluation.results import Graded, results
@@ -45,9 +47,10 @@ from docmind.evaluation.run import run
 from docmind.evaluation.score import answerable, score
 from docmind.evaluation.thresholds import Thresholds, read_thresholds
 from docmind.files import check_writable, write_atomic
+from docmind.retrieval import CANDIDATES
 from docmind.retrieval.engine import Engine
 from docmind.retrieval.fingerprint import treatment
-from docmind.types import Chunk, Question
+from docmind.types import Chunk, Question, Run
 
 LATENCY_SAMPLE = 20
 """Questions of which the time is taken, a strategy; the first is asked once beforehand, to warm up."""
@@ -77,6 +80,8 @@ def evaluate(
         raise UsageError(
             f"--out {out_dir} lies in the corpus {corpus}, and the report would be indexed. Name another folder."
         )
+    if check and save_baseline:
+        raise UsageError("--check and --save-baseline together would replace what is compared with. Give one of them.")
     if save_baseline and (types or ids or not set(MATRIX) <= set(chosen)):
         raise UsageError(
             "--save-baseline needs the whole matrix and every question: leave out --strategies, --type, --id."
@@ -97,11 +102,13 @@ def evaluate(
         graded = _grade(engine, chosen, key, quiet)
         whole = [wanted for wanted, strategy in zip(chosen, graded, strict=True) if not strategy.scores.errors]
         timings = _time(engine, whole, key, quiet)
+        texts = {document.id: document.text for document in engine.documents}
         found = results(
             graded,
             key.questions,
             instrument=instrument(key, engine.documents),
             treatment=treatment(engine, chosen),
+            leakage=leakage(key.questions, texts, _lexical(engine, chosen, graded, key)),
             left_out=key.left_out,
         )
         verdict = judge(found, reference, thresholds) if thresholds and reference else None
@@ -109,9 +116,9 @@ def evaluate(
             results=found,
             timings=timings,
             questions=key.questions,
-            texts={document.id: document.text for document in engine.documents},
+            texts=texts,
             relevant={s.name: _relevant(engine.chunks(s.chunker), key.questions) for s in chosen},
-            key=str(questions),
+            key=_in_repository(questions),
             link=_link(),
             verdict=verdict,
         )
@@ -122,7 +129,7 @@ def evaluate(
         asked = plural(found["counts"]["answerable"], "answerable question")
         out.print(f"{asked}. {written}", soft_wrap=True)
     if verdict:
-        _say_verdict(verdict)
+        _say_verdict(verdict, {question.id: question.type or "-" for question in key.questions})
         raise Judged(verdict.exit_code)
     if errors := found["counts"]["errors"]:
         raise IncompleteError(
@@ -162,6 +169,12 @@ def _relevant(chunks: Sequence[Chunk], questions: Sequence[Question]) -> dict[st
     return {question.id: winners(chunks, question) for question in questions}
 
 
+def _in_repository(path: Path) -> str:
+    """As links and annotations name it: from the current folder, which is the repository's."""
+    whole, here = path.resolve(), Path.cwd()
+    return whole.relative_to(here).as_posix() if whole.is_relative_to(here) else path.as_posix()
+
+
 def _link() -> str:
     """Where the files of this commit stand on the web, if a GitHub Actions job says so."""
     parts = [os.environ.get(name) for name in ("GITHUB_SERVER_URL", "GITHUB_REPOSITORY", "GITHUB_SHA")]
@@ -185,6 +198,21 @@ def _grade(engine: Engine, chosen: Sequence[Strategy], key: AnswerKey, quiet: bo
         }
         graded.append(Graded(asked, score(asked, key.questions, count), ceiling(chunks, key.questions), lost))
     return graded
+
+
+def _lexical(
+    engine: Engine, chosen: Sequence[Strategy], graded: Sequence[Graded], key: AnswerKey
+) -> dict[str, tuple[Run, Run]]:
+    """For each chunker with a vector strategy its runs with BM25 and with vectors. As deep as a hybrid asks, which has
+    asked the same already."""
+    return {
+        s.chunker: (
+            run("bm25", engine.retriever(Strategy("bm25", s.chunker, "bm25")), key.questions, CANDIDATES),
+            g.run,
+        )
+        for s, g in zip(chosen, graded, strict=True)
+        if s.mode == "vector"
+    }
 
 
 def _time(engine: Engine, chosen: Sequence[Strategy], key: AnswerKey, quiet: bool) -> dict[str, Any]:
@@ -217,9 +245,12 @@ def _write(material: Material, folder: Path, save_baseline: bool) -> None:
     if save_baseline and not found["counts"]["errors"]:
         files["baseline.json"] = dumps(baseline(found))
     write_atomic({folder / name: text for name, text in files.items()})
+    for earlier in folder.glob("latest.*"):  # a verdict or a strategy of another run would be taken for this one's
+        if earlier.name not in files and not earlier.name.startswith("latest.answers."):
+            earlier.unlink()
 
 
-def _say_verdict(verdict: Verdict) -> None:
+def _say_verdict(verdict: Verdict, type_of: Mapping[str, str]) -> None:
     """Told even with --quiet: what the exit code says stands in words beside it."""
     signs = {True: "pass", False: "FAIL", None: "not judged"}
     for reason in verdict.incomplete:
@@ -231,6 +262,11 @@ def _say_verdict(verdict: Verdict) -> None:
         tell(
             f"not compared, {reason}: {plural(len(names), 'question')} ({', '.join(names[:5])}{' …' * (len(names) > 5)})"
         )
+    lost = failing(verdict)
+    for change in verdict.comparison.changes:
+        if change.strategy in lost:
+            for line in flips(change, type_of):
+                tell(line)
     for check in verdict.checks:
         tell(f"{signs[check.passed]}: {check.name}: {check.told}", None if check.passed else "red")
-    tell(f"The gate {verdict.headline}.", None if verdict.exit_code == 0 else "red")
+    tell(f"The gate: {verdict.headline}.", None if verdict.exit_code == 0 else "red")

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 from fnmatch import fnmatchcase
 from pathlib import Path
 
-from docmind.corpus import markdown
+from docmind.corpus import markdown, pdf, plain
 from docmind.errors import CorpusError
 from docmind.registry import Registry
 from docmind.types import Document
@@ -18,6 +18,8 @@ FORMATS: Registry[Callable[[Path, str], Document]] = Registry(
     [
         (".md", markdown.read),
         (".markdown", markdown.read),
+        (".pdf", pdf.read),
+        (".txt", plain.read),
     ],
 )
 """What reads a page, by the suffix of its file, in lower case."""

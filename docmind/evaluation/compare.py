@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from docmind.errors import StorageError
 from docmind.evaluation import stats
 from docmind.evaluation.attribution import WON_WITHIN
 
@@ -92,8 +93,11 @@ class Comparison:
 def compare(old: Mapping[str, Any], new: Mapping[str, Any], alpha: float = ALPHA) -> Comparison:
     """`new` held against `old`; `alpha` is that of the smallest detectable drop.
 
-    A strategy with an errored question in either run is not compared, but neither missing nor added.
+    Raises StorageError where one of them is no whole run. A strategy with an errored question in either run is not
+    compared, but neither missing nor added.
     """
+    for run in (old, new):
+        _refuse_incomplete(run)
     before, after = (run["fingerprint"]["instrument"] for run in (old, new))
     same, others = _questions(before["questions"], after["questions"])
     refusals = _refusals(before, after)
@@ -116,6 +120,16 @@ def compare(old: Mapping[str, Any], new: Mapping[str, Any], alpha: float = ALPHA
         refusals=refusals,
         alpha=alpha,
     )
+
+
+def _refuse_incomplete(run: Mapping[str, Any]) -> None:
+    instrument = run.get("fingerprint", {}).get("instrument", {})
+    there = run.keys() | instrument.keys()
+    if lacking := [part for part in ("strategies", "pages", "questions", "gold_rule", "metrics") if part not in there]:
+        raise StorageError(
+            f"a run to compare has no {', '.join(lacking)}: it was made by another version of DocMind, or edited. Make it "
+            "anew: docmind eval, and docmind eval --save-baseline for a baseline."
+        )
 
 
 def best(ranks: Sequence[int | None]) -> int | None:

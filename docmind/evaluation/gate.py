@@ -82,6 +82,8 @@ def _incomplete(results: Mapping[str, Any], comparison: Comparison) -> list[str]
     reasons = [f"not comparable with the baseline: {reason}" for reason in comparison.refusals]
     if comparison.refusals:
         reasons[-1] += ". Make a new baseline: docmind eval --save-baseline"
+    if left_out := results["counts"]["left_out"]:
+        reasons.append(f"a filter left out {left_out} of the answer key's questions")
     if comparison.missing:
         reasons.append(f"strategies of the baseline were not run: {', '.join(comparison.missing)}")
     for name, strategy in results["strategies"].items():

@@ -33,11 +33,12 @@ def results(
     *,
     instrument: Mapping[str, Any],
     treatment: Mapping[str, Any],
+    leakage: Mapping[str, Any] | None = None,
     left_out: int = 0,
 ) -> dict[str, Any]:
     """The object to write, whatever the order of `graded` and `questions`: strategies, questions, types and splits rise
-    by name; metrics keep the order of METRICS. A hit's `spans` are all that its reader sees in its source. `left_out`
-    counts the questions of the answer key that a filter kept out of the run."""
+    by name; metrics keep the order of METRICS. A hit's `spans` are all that its reader sees in its source. `leakage` is of
+    leakage.py; `left_out` counts the questions of the answer key that a filter kept out of the run."""
     answerable = sum(bool(question.gold) for question in questions)
     return {
         "schema": SCHEMA,
@@ -49,6 +50,7 @@ def results(
             "errors": sum(len(strategy.scores.errors) for strategy in graded),
         },
         "types": _types(questions),
+        "leakage": leakage,
         "strategies": {g.run.strategy: _strategy(g) for g in sorted(graded, key=lambda g: g.run.strategy)},
     }
 

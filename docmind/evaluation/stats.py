@@ -26,6 +26,7 @@ STEP = 0.001
 """How finely the smallest detectable drop is sought: a tenth of a point."""
 
 
+@lru_cache(maxsize=4096)
 def mcnemar_loss(lost: int, gained: int) -> float:
     """The chance, in (0, 1], of at least `lost` losses among as many flips, if a flip falls either way equally often.
 

@@ -12,6 +12,7 @@ import zlib
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence, Set
 from contextlib import contextmanager
+from functools import cached_property
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -143,8 +144,8 @@ class CachedEmbedder:
         self._cache = cache
         self.embedded = 0
 
-    @property
-    def id(self) -> str:
+    @cached_property
+    def id(self) -> str:  # part of every key; looked up once, since a model asks for library versions to make it
         return self._embedder.id
 
     @property

@@ -19,11 +19,12 @@ def question_hash(question: Question, *documents: Document) -> str:
 
 def test_it_names_all_that_a_figure_depends_on() -> None:
     found = instrument(AnswerKey((QUESTION,), (), "00"), [OTHER, PAGE])
-    assert list(found) == ["answer_key", "pages", "questions", "metrics", "depth", "covered", "token_budget"]
+    assert list(found) == ["answer_key", "pages", "questions", "gold_rule", "metrics"]
     assert found["answer_key"] == "00"
     assert list(found["pages"]) == ["a.md", "b.md"]
     assert found["metrics"]["names"] == list(METRICS)
-    assert (found["depth"], found["covered"], found["token_budget"]) == (10, 0.8, 1000)
+    assert (found["gold_rule"]["depth"], found["gold_rule"]["covered"]) == (10, 0.8)
+    assert found["metrics"]["token_budget"] == 1000
     assert found == instrument(AnswerKey((QUESTION,), (), "00"), [PAGE, OTHER])
 
 

@@ -47,7 +47,8 @@ def test_the_object_has_the_published_form(grade, questions, chunks) -> None:
         [grade("headers+vector", questions)], questions, instrument={"depth": 10}, treatment={"code": "abc"}
     )
     strategy = found["strategies"]["headers+vector"]
-    assert list(found) == ["schema", "fingerprint", "counts", "strategies"]
+    assert list(found) == ["schema", "fingerprint", "counts", "types", "strategies"]
+    assert {kind: sorted(ids) for kind, ids in found["types"].items()} == found["types"]
     assert found["schema"] == "docmind.results/1"
     assert found["fingerprint"] == {"instrument": {"depth": 10}, "treatment": {"code": "abc"}}
     assert found["counts"] == {"answerable": 2, "unanswerable": 1, "left_out": 0, "errors": 0}
@@ -140,7 +141,7 @@ def test_a_baseline_that_was_edited_or_cut_is_refused(grade, questions, tmp_path
         (text[: len(text) // 2], "is not whole JSON"),
         ("", "is not whole JSON"),
         (text.replace("0.5", "NaN"), "NaN is no JSON"),
-        (text.replace("docmind.baseline/1", "docmind.baseline/9"), "'docmind.baseline/1' was expected"),
+        (text.replace("docmind.baseline/1", "docmind.baseline/9"), "docmind.baseline/1 was expected"),
         ("[]", "its schema is None"),
     ]:
         assert edited != text
@@ -171,7 +172,7 @@ def test_results_are_read_back_and_others_refused(grade, questions, tmp_path: Pa
     path.write_text(dumps(results([grade("a+b", questions)], questions, instrument={}, treatment={})))
     assert dumps(read_results(path)) == path.read_text()
     path.write_text(dumps({"schema": "other/1"}))
-    with pytest.raises(StorageError, match=r"its schema is 'other/1', 'docmind.results/1' was expected"):
+    with pytest.raises(StorageError, match=r"its schema is 'other/1', docmind.results/1 was expected"):
         read_results(path)
     with pytest.raises(StorageError, match="cannot be read: No such file"):
         read_results(tmp_path / "none.json")

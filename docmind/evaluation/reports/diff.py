@@ -32,21 +32,26 @@ def _lines(comparison: Comparison, types: Mapping[str, Sequence[str]]) -> Iterat
     type_of = {question: kind for kind, ids in types.items() for question in ids}
     for change in comparison.changes:
         yield ""
-        yield from _strategy(change, type_of)
+        yield from flips(change, type_of)
 
 
-def _strategy(change: Change, type_of: Mapping[str, str]) -> Iterator[str]:
+def flips(change: Change, type_of: Mapping[str, str]) -> Iterator[str]:
+    """The lines of one strategy; `type_of` maps questions to their types."""
+    yield from map(plain, _flips(change, type_of))
+
+
+def _flips(change: Change, type_of: Mapping[str, str]) -> Iterator[str]:
     yield (
         f"{change.strategy}: Hit@3 {change.before} → {change.after} of {change.n}; lost {len(change.lost)}, gained "
         f"{len(change.gained)}, p = {probability(change.p)}"
     )
     lost, gained = (
-        Counter(type_of.get(f.question_id, MISSING) for f in flips) for flips in (change.lost, change.gained)
+        Counter(type_of.get(f.question_id, MISSING) for f in found) for found in (change.lost, change.gained)
     )
     for kind in sorted(lost | gained):
         yield f"  {kind}: lost {lost[kind]}, gained {gained[kind]}"
-    for verb, flips in (("lost", change.lost), ("gained", change.gained)):
-        for flip in flips:
+    for verb, found in (("lost", change.lost), ("gained", change.gained)):
+        for flip in found:
             yield f"  {verb} {flip.question_id}: rank {flip.old or MISSING} → {flip.new or MISSING}{_instead(flip)}"
 
 

@@ -85,6 +85,17 @@ def losses(results: Mapping[str, Any]) -> Table:
     return Table(("strategy", "ceiling", "missed", *places), tuple(rows))
 
 
+def leakage(results: Mapping[str, Any]) -> Table:
+    """A row a type: the share of words in percent, and the gaps in points."""
+    found = results["leakage"]
+    gaps = found["bm25_minus_vector"]
+    rows = tuple(
+        (name, percent(share), *(f"{100 * gap[name]:+.1f}" for gap in gaps.values()))
+        for name, share in found["shared_words"].items()
+    )
+    return Table(("questions", "words in the evidence", *(f"BM25 − vector, {chunker}" for chunker in gaps)), rows)
+
+
 def ladder(results: Mapping[str, Any]) -> Table | None:
     """What each step up brings: the original, each chunker with vector search, then fusion and reranking on the best.
 

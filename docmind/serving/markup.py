@@ -1,0 +1,129 @@
+"""Texts of strangers as HTML that shows them and does nothing. What they say is not known here.
+
+Streamlit reads Markdown, and in it LaTeX, icons and colours, in nearly all that it is given to show. Answers, passages,
+titles and file names go through `shown` into st.html instead, where "&", "<", ">" and quotes are the only characters
+that mean something, and all of them are escaped.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from html import escape
+
+from docmind.generation.extractive import Extractive
+from docmind.serving.replies import Passage, Reply
+from docmind.types import Span, merge
+
+NEARBY = 600
+"""Characters of a page that are open before a passage; the rest of what stands before it is folded."""
+
+MOST = 200_000
+"""Characters of a page that are shown on each side of a passage."""
+
+_UNSEEN = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff\u202a-\u202e\u2066-\u2069\ufffe\uffff]")
+"""What a browser refuses, and what turns the direction of the text after it. Right-to-left letters need none of these."""
+
+_MARKDOWN = re.compile(r"\*\*|^#{1,6}(?= )", re.MULTILINE)
+_CITATION = re.compile(r"\[(\d{1,3}(?:\s*[,;]\s*\d{1,3})*)\]")
+
+_WRAPPED = re.compile(r"(?<!\n)\n(?!\n)")
+_GAP = re.compile(r"\n(?:[ \t]*\n){2,}")
+
+
+def shown(text: str) -> str:
+    """The text, escaped for an element; marks of emphasis and of headings are made faint, and nothing more of them."""
+    return _MARKDOWN.sub(r'<i class="md">\g<0></i>', escape(_UNSEEN.sub("\N{REPLACEMENT CHARACTER}", text)))
+
+
+def answer(reply: Reply, name: str) -> str:
+    """The answer's text; its citations lead to the passages of `name`, a word that is on the page once."""
+    given = {passage.number for passage in reply.cited}
+
+    def link(match: re.Match[str]) -> str:
+        number = int(match[0])
+        return f'<a href="#{name}-{number}">[{number}]</a>' if number in given else f"[{number}]"
+
+    def links(match: re.Match[str]) -> str:
+        return re.sub(r"\d+", link, match[1])
+
+    text = reply.answer.text
+    if reply.answer.answerer == Extractive.name:  # a quoted sentence may be wrapped in its source
+        text = _WRAPPED.sub(" ", text)
+    none = " none" * reply.answer.abstained
+    return f'<div class="answer{none}" dir="auto">{_CITATION.sub(links, shown(text))}</div>'
+
+
+def passage(found: Passage, name: str) -> str:
+    """A passage under its number and place, its marks marked."""
+    pieces = ' <span class="gap">…</span> '.join(marked(found.document.text, span, found.marks) for span in found.spans)
+    text = _GAP.sub("\n\n", pieces)
+    header = f'<div class="header">{shown(found.header.strip())}</div>' if found.header.strip() else ""
+    return (
+        f'<div class="passage" id="{name}-{found.number}"><div class="place"><b>[{found.number}]</b> '
+        f'{place(found)}</div>{header}<div class="text" dir="auto">{text}</div></div>'
+    )
+
+
+def place(found: Passage) -> str:
+    """Title › heading › heading, page 3."""
+    steps = ' <span class="step">›</span> '.join(map(shown, (found.document.title, *found.heading)))
+    if not found.pages:
+        return steps
+    name = "pages" if len(found.pages) > 1 else "page"
+    return f'{steps} <span class="page">{name} {", ".join(map(str, found.pages))}</span>'
+
+
+def whole_page(found: Passage) -> str:
+    """The text of the page with the passage highlighted, open at the passage: what is far above it is folded."""
+    text = found.document.text
+    start, end = found.spans[0].start, found.spans[-1].end
+    near = text.rfind("\n", 0, max(0, start - NEARBY)) + 1
+    above, below = text[max(0, near - MOST) : near], text[end : end + MOST]
+    inner = "".join(
+        f'<span class="lit">{marked(text, span, found.marks)}</span>{shown(text[span.end : after])}'
+        for span, after in zip(found.spans, [*(s.start for s in found.spans[1:]), end], strict=True)
+    )
+    folded = (
+        f"<details><summary>{len(above):,} characters above</summary>"
+        f'<div class="text" dir="auto">{shown(above)}</div></details>'
+        if above
+        else ""
+    )
+    cut = f'<p class="gap">Cut after {MOST:,} characters.</p>' if len(text) - end > MOST or near > MOST else ""
+    return (
+        f'<div class="whole">{folded}<div class="text" dir="auto">{shown(text[near:start])}{inner}{shown(below)}</div>'
+        f"{cut}</div>"
+    )
+
+
+def marked(text: str, span: Span, marks: Iterable[Span]) -> str:
+    """The characters of `span`, with those of `marks` inside <mark>."""
+    parts = []
+    at = span.start
+    for mark in merge(marks):
+        start, end = max(at, mark.start), min(span.end, mark.end)
+        if start < end:
+            parts.append(f"{shown(text[at:start])}<mark>{shown(text[start:end])}</mark>")
+            at = end
+    return "".join([*parts, shown(text[at : span.end])])
+
+
+def turns(parts: Sequence[str]) -> str:
+    """Plain and marked text in turns, the first plain."""
+    return "".join(f"<mark>{shown(part)}</mark>" if n % 2 else shown(part) for n, part in enumerate(parts))
+
+
+def stages(reply: Reply) -> str:
+    """How long each stage took, as a bar and in milliseconds."""
+    spent = [(stage.name, stage.seconds) for stage in reply.answer.ranking.stages]
+    spent.append(("answer", reply.answer.timings["answer"]))
+    total = sum(seconds for _, seconds in spent) or 1.0
+    bar = "".join(
+        f'<i class="s{n % 6}" style="width:{100 * seconds / total:.1f}%"></i>' for n, (_, seconds) in enumerate(spent)
+    )
+    names = "".join(
+        f'<span><i class="s{n % 6}"></i>{shown(name)} {1000 * seconds:.1f} ms</span>'
+        for n, (name, seconds) in enumerate(spent)
+    )
+    return f'<div class="stages"><div class="bar">{bar}</div>{names}<span>in all {1000 * total:.1f} ms</span></div>'

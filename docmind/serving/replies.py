@@ -1,0 +1,123 @@
+"""Asks for a visitor, and finds out about each passage what is shown with it. How it is shown is not known here."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import nullcontext
+from dataclasses import dataclass
+
+from docmind import text
+from docmind.errors import CorpusError, UsageError
+from docmind.generation.answer import ask
+from docmind.generation.context import passages
+from docmind.generation.extractive import Extractive
+from docmind.protocols import Progress
+from docmind.serving.shared import SharedEngine
+from docmind.types import Answer, Document, Hit, Span, merge
+
+LONGEST_QUESTION = 4_000
+"""Characters. A language model is paid by the word, and the embedder reads some 2,000."""
+
+_UNSEEN = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]")
+_WORD = re.compile(r"[^\W_]+")
+
+
+@dataclass(frozen=True, slots=True)
+class Passage:
+    """A hit as it is shown under its `number`: `spans` of `document` are its text, rising, and `marks` are what of it
+    matters. `heading` is the path of the section that it is quoted from, or begins in, without the document's own title,
+    and `pages` are the numbers, from 1, of its pages, () where the format has none. `header` is the head of a table that
+    began before the passage."""
+
+    number: int
+    document: Document
+    heading: tuple[str, ...]
+    pages: tuple[int, ...]
+    header: str
+    spans: tuple[Span, ...]
+    marks: tuple[Span, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """An answer, the passages that it cites and the others that it was made from."""
+
+    answer: Answer
+    cited: tuple[Passage, ...]
+    others: tuple[Passage, ...]
+
+
+def checked(question: str) -> str:
+    """The question without characters that cannot be seen. Raises UsageError where nothing is left, or too much."""
+    plain = _UNSEEN.sub(" ", question).strip()
+    if not text.words(plain):
+        raise UsageError("The question holds no word. Write one.")
+    if len(plain) > LONGEST_QUESTION:
+        raise UsageError(f"The question has {len(plain):,} characters; it may have {LONGEST_QUESTION:,}. Shorten it.")
+    return plain
+
+
+def reply(
+    engine: SharedEngine,
+    strategy_name: str,
+    answerer_name: str,
+    question: str,
+    progress: Progress,
+    on_text: Callable[[str], object] | None = None,
+) -> Reply:
+    """The answer to `question` with all that is shown beside it; a missing index is built first, and `progress` told.
+
+    Others wait while something is looked up, and not while a language model writes. Raises DocMindError.
+    """
+    asked = checked(question)
+    engine.make_ready(strategy_name, progress)
+    with engine.lock if answerer_name == Extractive.name else nullcontext():
+        answer = ask(engine, strategy_name, answerer_name, asked, on_text=on_text)
+    documents = engine.pages()
+    quoted = {citation.number: citation.spans for citation in answer.citations}
+    by_spans = answer.answerer == Extractive.name
+    shown = [
+        _passage(p.number, p.hit, documents, quoted.get(p.number, ()) if by_spans else None, asked)
+        for p in passages(answer.ranking)
+    ]
+    cited = tuple(passage for number in quoted for passage in shown if passage.number == number)
+    return Reply(answer, cited, tuple(passage for passage in shown if passage.number not in quoted))
+
+
+def _passage(
+    number: int, hit: Hit, documents: dict[str, Document], quoted: Sequence[Span] | None, question: str
+) -> Passage:
+    """With `quoted` None, the words of the question are marked."""
+    chunk = hit.chunk
+    document = documents.get(chunk.doc_id)
+    if document is None or "".join(document.text[s.start : s.end] for s in chunk.spans) != chunk.body:
+        raise CorpusError(f"{chunk.doc_id} was changed while the question was answered. Ask again.")
+    around = [span for c in hit.context if c.doc_id == document.id for span in c.spans]
+    spans = merge([*chunk.spans, *around])
+    marks = merge(quoted) if quoted is not None else tuple(_same_words(document, spans, question))
+    quotes = quoted or spans[:1]
+    _, _, header = chunk.prefix.partition("\n\n")
+    return Passage(number, document, heading(document, quotes[0].start), _pages(document, quotes), header, spans, marks)
+
+
+def heading(document: Document, offset: int) -> tuple[str, ...]:
+    """The titles from the top down to the section that holds `offset`, the document's own title left out."""
+    found = [section.path for section in document.sections if section.span.start <= offset < section.span.end]
+    path = found[0] if found else ()
+    return path[1:] if path[:1] == (document.title,) else path
+
+
+def _pages(document: Document, quotes: Sequence[Span]) -> tuple[int, ...]:
+    """The numbers of the pages on which the quotes begin."""
+    return tuple(sorted({bisect_right(document.pages, quote.start) for quote in quotes})) if document.pages else ()
+
+
+def _same_words(document: Document, spans: Sequence[Span], question: str) -> Iterator[Span]:
+    """The words among `spans` that the question has too, whatever their endings."""
+    asked = set(text.stems(question))
+    for span in spans:
+        for match in _WORD.finditer(document.text, span.start, span.end):
+            if asked.intersection(text.stems(match[0])):
+                yield Span(document.id, match.start(), match.end())

@@ -1,0 +1,188 @@
+"""The documents of one visitor: kept in a temporary folder, with indexes of their own, and gone with the visit."""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+import weakref
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+from threading import RLock
+
+from docmind.config import Settings, strategy
+from docmind.corpus import FORMATS, pdf
+from docmind.errors import CorpusError
+from docmind.models import Models
+from docmind.protocols import Progress
+from docmind.serving.shared import SharedEngine
+
+MEGABYTES = 20
+"""Of one file. `.streamlit/config.toml` has a browser refuse a larger one before it is sent."""
+
+NAME_BYTES = 200
+"""Of a file's name without its suffix: file systems take 255."""
+
+DOCUMENTS = "documents"
+"""The folder of the files, below the corpus: at the top of a corpus some names, such as README.md, are left out."""
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """What became of one file. `trouble` says why it was refused or, if it was `taken`, what of it cannot be found."""
+
+    name: str
+    taken: bool
+    trouble: str = ""
+
+
+class Uploads:
+    """The files of one visitor under unique `names`, and the `engine` that finds in them, None where there are none.
+
+    A change is made whole or not at all: files are read and indexed aside, then the new engine takes the place of the
+    old. The files and indexes of what was replaced or deleted are removed at once (not its vectors, of which each is
+    known by the hash of its text alone). All is removed by `close`, or when this object or the process ends.
+    """
+
+    def __init__(self, models: Models) -> None:
+        self._models = models
+        self._folder = Path(tempfile.mkdtemp(prefix="docmind-"))
+        self._remove = weakref.finalize(self, shutil.rmtree, self._folder, ignore_errors=True)
+        self._lock = RLock()
+        self._closed = False
+        self._version = 0
+        self.engine: SharedEngine | None = None
+        self.names: tuple[str, ...] = ()
+
+    @contextmanager
+    def in_use(self) -> Iterator[None]:
+        """While this is held no other thread changes or removes anything."""
+        with self._lock:
+            try:
+                yield
+            finally:
+                if self._closed:
+                    self._end()
+
+    def add(self, files: Sequence[tuple[str, bytes]], strategy_name: str, progress: Progress) -> list[Told]:
+        """Take in the `files` (name, contents) of one upload, and index them for that strategy. What cannot be read is
+        refused, and an earlier file of its name stays.
+
+        A file whose name is there already replaces the other. Of files with one name within the upload, those that
+        differ are kept apart, as "name (2).md". Raises DocMindError where they cannot be indexed; nothing is changed.
+        """
+        with self._changing() as aside:
+            told, kept = [], self._paths()
+            apart = _apart(files)
+            with progress("reading", len(apart)) as advance:
+                for name, contents in apart.items():
+                    path = aside / DOCUMENTS / name
+                    told.append(_take(path, contents))
+                    if told[-1].taken:
+                        kept[name] = path
+                    advance(1)
+            if any(file.taken for file in told):
+                self._replace(aside, kept, strategy_name, progress)
+            return told
+
+    def delete(self, name: str, strategy_name: str, progress: Progress) -> None:
+        """Forget the file of that name, one of `names`."""
+        with self._changing() as aside:
+            kept = self._paths()
+            del kept[name]
+            self._replace(aside, kept, strategy_name, progress)
+
+    def close(self) -> None:
+        """Remove everything: at once, or where it is in use, as soon as it is not."""
+        self._closed = True
+        if self._lock.acquire(blocking=False):
+            try:
+                self._end()
+            finally:
+                self._lock.release()
+
+    def _end(self) -> None:
+        if self.engine:
+            self.engine.close()
+        self.engine, self.names = None, ()
+        self._remove()
+
+    def _paths(self) -> dict[str, Path]:
+        return {name: self._folder / str(self._version) / DOCUMENTS / name for name in self.names}
+
+    @contextmanager
+    def _changing(self) -> Iterator[Path]:
+        """The folder of the next version. Whatever happens, only the version that counts is there afterwards."""
+        with self.in_use():
+            aside = self._folder / str(self._version + 1)
+            (aside / DOCUMENTS).mkdir(parents=True)
+            try:
+                yield aside
+            finally:
+                for version in self._folder.glob("[0-9]*"):
+                    if version.name != str(self._version):
+                        shutil.rmtree(version)
+
+    def _replace(self, aside: Path, kept: Mapping[str, Path], strategy_name: str, progress: Progress) -> None:
+        """Make `kept`, the paths by name, the documents: indexed in `aside`, and only then asked."""
+        engine = None
+        used = set()
+        index_dir = self._folder / "index"
+        for name, path in kept.items():
+            if not path.is_relative_to(aside):
+                shutil.copy2(path, aside / DOCUMENTS / name)
+        if kept:
+            engine = SharedEngine(Settings(corpus=aside, index_dir=index_dir), self._models)
+            try:
+                engine.make_ready(strategy_name, progress)
+            except BaseException:  # the page ends a run by an exception of its own
+                engine.close()
+                raise
+            used.add(engine.index(strategy(strategy_name).chunker).folder)
+        old, self.engine = self.engine, engine
+        self.names, self._version = tuple(sorted(kept)), self._version + 1
+        if old:
+            old.close()
+        for index in index_dir.iterdir():
+            if index.is_dir() and index not in used:
+                shutil.rmtree(index)
+
+
+def _apart(files: Sequence[tuple[str, bytes]]) -> dict[str, bytes]:
+    """The contents under names of their own that are safe in a folder. Equal files of one name are one."""
+    apart: dict[str, bytes] = {}
+    for given, contents in files:
+        path = PurePosixPath(_safe(given))
+        stem = path.stem.encode()[:NAME_BYTES].decode(errors="ignore")
+        name, copy = f"{stem}{path.suffix}", 1
+        while apart.get(name, contents) != contents:
+            copy += 1
+            name = f"{stem} ({copy}){path.suffix}"
+        apart[name] = contents
+    return apart
+
+
+def _safe(name: str) -> str:
+    """The last part of the path, without what cannot be seen, and without the dot that hides a file."""
+    last = name.replace("\\", "/").rpartition("/")[2]
+    return "".join(filter(str.isprintable, last)).strip().lstrip(".") or "document"
+
+
+def _take(path: Path, contents: bytes) -> Told:
+    """Write the file and read it as it will be read; a refused one is not left there."""
+    name = path.name
+    if path.suffix.lower() not in FORMATS:
+        return Told(name, False, f"{name} is none of the formats that are read: {', '.join(FORMATS)}.")
+    if len(contents) > MEGABYTES * 2**20:
+        return Told(name, False, f"{name} has {len(contents):,} bytes; a file may have {MEGABYTES} MB. Split it.")
+    path.write_bytes(contents)
+    try:
+        document = FORMATS[path.suffix.lower()](path, name)
+        if not document.text.strip():
+            raise CorpusError(f"{name} is empty: there is no text in it.")
+    except CorpusError as error:
+        path.unlink()
+        return Told(name, False, str(error).replace(str(path), name))
+    empty = pdf.without_text(document) if document.pages else ()
+    return Told(name, True, f"{name}: {pdf.told(empty, len(document.pages))}." if empty else "")
