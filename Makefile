@@ -7,8 +7,8 @@ BIN = .venv/bin
 eval: .venv/installed ## score all strategies, print the table, write results/latest.*
 	$(BIN)/python eval/run_retrieval.py
 
-check: .venv/installed ## score all strategies and fail where accuracy was lost against results/baseline.json
-	$(BIN)/python eval/run_retrieval.py --check
+check: .venv/installed ## fail where retrieval or the answers became worse than the committed results
+	$(BIN)/python eval/run_retrieval.py --check && $(BIN)/python eval/run_answers.py --check
 
 test: .venv/installed ## run the tests
 	$(BIN)/python -m pytest

@@ -85,7 +85,7 @@ def _regression(run: Mapping[str, Any], reference: Mapping[str, Any], thresholds
     lost, gained = sorted(set(before) - set(after)), sorted(set(after) - set(before))
     told = (
         f"of {len(same)} questions that are the same, {len(lost)} correct answers were lost and {len(gained)} gained; "
-        f"{percent(exact(thresholds.max_regression_pp))} points may be lost"
+        f"{percent(exact(thresholds.max_regression_pp) / 100)} points may be lost"
     )
     named = f" (lost: {', '.join(lost[:10])}{' …' if len(lost) > 10 else ''})" if lost else ""
     drop = Fraction(len(before) - len(after), len(same))

@@ -1,0 +1,96 @@
+"""The tables that stand between marks in README.md and eval/README.md, made from results/. It tests nothing."""
+
+from __future__ import annotations
+
+import json
+import sys
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from docmind.evaluation.answers import VERDICTS
+from docmind.evaluation.baseline import read_baseline
+from docmind.evaluation.reports.markdown import table
+from docmind.evaluation.reports.tables import Table, fraction, ladder, leakage, matrix, percent
+from docmind.evaluation.thresholds import read_thresholds
+
+ROOT = Path(__file__).parent.parent
+sys.path.insert(0, str(ROOT / "scripts"))
+
+
+@cache
+def baseline() -> dict[str, Any]:
+    return read_baseline(ROOT / "results" / "baseline.json")
+
+
+@cache
+def result(name: str) -> dict[str, Any]:
+    return json.loads((ROOT / "results" / name).read_text(encoding="utf-8"))
+
+
+def counts() -> str:
+    found = baseline()["counts"]
+    pages = len(baseline()["fingerprint"]["instrument"]["pages"])
+    return f"{found['answerable']} answerable questions and {found['unanswerable']} unanswerable ones on {pages} pages."
+
+
+def strategies() -> str:
+    p50 = result("bench.json")["corpora"]["corpus"]["query_p50_ms"]
+    return table(matrix(baseline(), {name: {"query": {"p50": spent}} for name, spent in p50.items()}))
+
+
+def splits() -> str:
+    production = read_thresholds(ROOT / "eval" / "thresholds.yaml").production
+    found = baseline()["strategies"][production]["by_split"]
+    rows = (
+        (split, str(part["n"]), *(percent(part[m]) for m in ("hit@1", "hit@3", "hit@5")), fraction(part["mrr@5"]))
+        for split, part in found.items()
+    )
+    return table(Table((production, "questions", "Hit@1", "Hit@3", "Hit@5", "MRR@5"), tuple(rows)))
+
+
+def bench() -> str:
+    header = ("corpus", "pages", "cold build against a plain LangChain pipeline", "cold `eval`", "warm `eval`", "peak memory")
+    rows = (
+        (
+            name,
+            str(found["pages"]),
+            f"{found['plain_over_cold_index']:.1f} times faster",
+            f"{found['cold_eval_seconds']:.0f} s",
+            f"{found['warm_eval_seconds']:.0f} s",
+            f"{found['cold_peak_mb']:.0f} MB",
+        )
+        for name, found in result("bench.json")["corpora"].items()
+    )
+    lines = [header, ("---", *("---:" for _ in header[1:])), *rows]
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+
+
+def answers() -> str:
+    found = result("answers.json")["summary"]
+    groups = {"answerable": found["answerable"]["test"], "unanswerable": found["unanswerable"]["test"]}
+    rows = tuple((name, str(part["n"]), *(percent(part["rates"][v]) for v in VERDICTS)) for name, part in groups.items())
+    area = {name: a for name, a in found["confidence"]["test"].items()}
+    told = "; ".join(f"{name} {a['value']:.2f} ({a['low']:.2f} to {a['high']:.2f})" for name, a in area.items())
+    return (
+        table(Table(("on `test`, percent", "questions", *VERDICTS), rows))
+        + f"\n\nHow well their confidence tells answerable from unanswerable questions (AUROC with a 95 % interval): {told}."
+    )
+
+
+def rates() -> str:
+    import gate_rates
+
+    return table(gate_rates.shown(result("gate_rates.json")["rows"]))
+
+
+README = {
+    "counts": counts,
+    "matrix": strategies,
+    "ladder": lambda: table(ladder(baseline())),
+    "splits": splits,
+    "bench": bench,
+    "answers": answers,
+}
+KEY = {"leakage": lambda: table(leakage(baseline())), "rates": rates}
+"""By mark, what stands there."""
