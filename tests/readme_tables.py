@@ -50,7 +50,14 @@ def splits() -> str:
 
 
 def bench() -> str:
-    header = ("corpus", "pages", "cold build against a plain LangChain pipeline", "cold `eval`", "warm `eval`", "peak memory")
+    header = (
+        "corpus",
+        "pages",
+        "cold build against a plain LangChain pipeline",
+        "cold `eval`",
+        "warm `eval`",
+        "peak memory",
+    )
     rows = (
         (
             name,
@@ -69,8 +76,10 @@ def bench() -> str:
 def answers() -> str:
     found = result("answers.json")["summary"]
     groups = {"answerable": found["answerable"]["test"], "unanswerable": found["unanswerable"]["test"]}
-    rows = tuple((name, str(part["n"]), *(percent(part["rates"][v]) for v in VERDICTS)) for name, part in groups.items())
-    area = {name: a for name, a in found["confidence"]["test"].items()}
+    rows = tuple(
+        (name, str(part["n"]), *(percent(part["rates"][v]) for v in VERDICTS)) for name, part in groups.items()
+    )
+    area = found["confidence"]["test"]
     told = "; ".join(f"{name} {a['value']:.2f} ({a['low']:.2f} to {a['high']:.2f})" for name, a in area.items())
     return (
         table(Table(("on `test`, percent", "questions", *VERDICTS), rows))

@@ -122,7 +122,10 @@ def refuse(*_, **__):
 
 socket.socket = socket.create_connection = refuse
 import docmind.cli
-heavy = ("chromadb", "fastembed", "langchain", "onnxruntime", "huggingface_hub", "tokenizers", "streamlit", "mistralai", "httpx_sse", "scipy")
+heavy = (
+    "chromadb", "fastembed", "langchain", "onnxruntime", "huggingface_hub", "tokenizers", "streamlit", "mistralai", "httpx_sse",
+    "scipy", "pandas", "altair",
+)
 print([name for name in sys.modules if name.startswith(heavy)], logging.root.handlers)
 """
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=30, check=False)

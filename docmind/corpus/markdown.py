@@ -12,15 +12,13 @@ from typing import Any
 import yaml
 from frontmatter.default_handlers import YAMLHandler
 
+from docmind.corpus.decoding import decoded
 from docmind.corpus.sections import sections
 from docmind.errors import CorpusError
 from docmind.markup import clean
 from docmind.types import Document
 
 logger = logging.getLogger(__name__)
-
-MAX_BYTES = 10_000_000
-"""The size of the largest page that is read."""
 
 _KEY = re.compile(r"""["']?\w[\w .-]*["']?[ \t]*:(?:[ \t]|$)""")
 
@@ -33,7 +31,7 @@ def read(path: Path, doc_id: str) -> Document:
     text, is a warning with file and line. Raises CorpusError where the page is too large, no UTF-8, cannot be read, or
     has front matter that is no YAML.
     """
-    raw = _decoded(path)
+    raw = decoded(path)
     front, body, skipped = _front_matter(path, raw)
     cleaned = clean(body)
     for line, message in cleaned.warnings:
@@ -45,29 +43,6 @@ def read(path: Path, doc_id: str) -> Document:
     title = str(meta.pop("title", None) or next((section.title for section in found if section.title), path.stem))
     url = meta.pop("url", None)
     return Document(doc_id, title.strip(), cleaned.text, str(url) if url else None, found, meta=meta)
-
-
-def _decoded(path: Path) -> str:
-    """The text of the file, line breaks as LF, without a byte order mark."""
-    try:
-        size = path.stat().st_size
-        if size > MAX_BYTES:
-            raise CorpusError(
-                f"{path} has {size:,} bytes; a page may have {MAX_BYTES:,}. Split it, or leave it out by a pattern."
-            )
-        data = path.read_bytes()
-    except OSError as error:
-        raise CorpusError(
-            f"{path} cannot be read ({error.strerror}). Make it readable, or leave it out by a pattern."
-        ) from error
-    try:
-        text = data.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        line = data.count(b"\n", 0, error.start) + 1
-        raise CorpusError(
-            f"{path}:{line}: byte 0x{data[error.start]:02x} at offset {error.start} is not UTF-8. Save the page as UTF-8."
-        ) from error
-    return text.replace("\r\n", "\n").replace("\r", "\n")
 
 
 def _front_matter(path: Path, raw: str) -> tuple[Mapping[Any, Any], str, int]:

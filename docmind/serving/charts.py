@@ -74,7 +74,7 @@ def latency(points: Sequence[tuple[str, float, float]]) -> alt.Chart:
             x=alt.X("ms:Q", title="ms a query, p50", scale=alt.Scale(type="log", nice=False, padding=25)),
             y=alt.Y("percent:Q", title="Hit@3, %", scale=alt.Scale(zero=False, padding=15)),
             color=alt.Color("chunker:N", title=None, scale=colours, legend=alt.Legend(orient="top", columns=2)),
-            shape=alt.Shape("mode:N", title=None, legend=alt.Legend(orient="top", columns=2)),
+            shape=alt.Shape("mode:N", title=None, legend=alt.Legend(orient="bottom")),
             tooltip=["strategy:N", alt.Tooltip("ms:Q", format=".1f"), alt.Tooltip("percent:Q", format=".1f")],
         )
     )

@@ -34,9 +34,8 @@ def panel(name: str, title: str, engine: SharedEngine, strategies: Sequence[str]
         key=f"{name}-provider",
         format_func=lambda who: "quotes, no language model" if who == Extractive.name else who,
     )
-    second = three.selectbox(
-        "Compare with", strategies, index=None, key=f"{name}-second", placeholder="a second strategy"
-    )
+    others = [strategy for strategy in strategies if strategy != first]
+    second = three.selectbox("Compare with", others, index=None, key=f"{name}-second", placeholder="a second strategy")
     if f"{name}-asked" not in st.session_state:
         return
     chosen = [first, second] if second else [first]

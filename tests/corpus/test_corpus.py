@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from handmade_pdf import pdf
 
 from docmind.corpus import FORMATS, load
 from docmind.errors import CorpusError
@@ -21,7 +22,7 @@ def ids(root: Path, *exclude: str) -> list[str]:
 
 
 def test_pages_of_any_depth_are_sorted_by_id(tmp_path: Path) -> None:
-    write(tmp_path, "b.md", "a/z.MD", "a/b/c.markdown", "a.md", "notes.txt", ".git/x.md", ".hidden.md")
+    write(tmp_path, "b.md", "a/z.MD", "a/b/c.markdown", "a.md", "notes.rst", ".git/x.md", ".hidden.md")
     assert ids(tmp_path) == ["a.md", "a/b/c.markdown", "a/z.MD", "b.md"]
 
 
@@ -94,7 +95,7 @@ def test_a_folder_that_cannot_be_read_is_an_error(tmp_path: Path, monkeypatch: p
 @pytest.mark.parametrize("suffix", FORMATS)
 def test_every_format_gives_a_document_with_the_id_it_was_told(suffix: str, tmp_path: Path) -> None:
     path = tmp_path / f"page{suffix}"
-    path.write_text("text")
+    path.write_bytes(pdf(["text"]) if suffix == ".pdf" else b"text")
     document = FORMATS[suffix](path, "folder/page")
     assert document.id == "folder/page"
     assert all(section.span.doc_id == "folder/page" for section in document.sections)

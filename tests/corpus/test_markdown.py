@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from docmind.corpus.markdown import MAX_BYTES, read
+from docmind.corpus.decoding import MAX_BYTES
+from docmind.corpus.markdown import read
 from docmind.errors import CorpusError
 from docmind.types import Document
 

@@ -1,0 +1,262 @@
+"""The web page of DocMind: ask, ask documents of your own, look at the evaluation. Presentation alone.
+
+    streamlit run app.py
+
+Answers, passages, titles, file names and errors hold text of strangers. It is shown by st.html, escaped by
+docmind/serving/markup.py, and stands in no Markdown, label or caption, of which Streamlit would make links, images,
+formulas, icons and colours.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import streamlit as st
+
+from docmind import corpus, serving
+from docmind.config import MATRIX, Settings
+from docmind.corpus import FORMATS
+from docmind.errors import DocMindError
+from docmind.evaluation.baseline import read_baseline, read_run
+from docmind.evaluation.compare import best, compare, is_hit
+from docmind.evaluation.dataset import load_questions
+from docmind.evaluation.instrument import instrument
+from docmind.evaluation.reports.html import excerpt
+from docmind.evaluation.reports.tables import matrix, order, percent, plural
+from docmind.evaluation.results import read_object
+from docmind.evaluation.thresholds import read_thresholds
+from docmind.models import load
+from docmind.serving import charts, markup
+from docmind.serving.panel import bar, notice, panel
+from docmind.serving.shared import SharedEngine
+from docmind.serving.uploads import MEGABYTES, Uploads
+from docmind.types import Question, merge
+
+SETTINGS = Settings()
+SHOWN = 3  # hits of a strategy that the evaluation shows: those that hit@3 is about
+HARDEST = 15
+
+
+@st.cache_resource(show_spinner=False, on_release=SharedEngine.close)
+def handbook() -> SharedEngine:
+    """One for all visitors; it reads, loads and builds when it is first asked."""
+    return SharedEngine(SETTINGS, load(SETTINGS.profile))
+
+
+@st.cache_resource(scope="session", show_spinner=False, on_release=Uploads.close)
+def uploads() -> Uploads:
+    """One for each visitor, removed when the visit ends."""
+    return Uploads(load(SETTINGS.profile))
+
+
+def main() -> None:
+    st.set_page_config(page_title="DocMind", page_icon="📖", layout="wide")
+    st.html(Path(serving.__file__).with_name("page.css"))
+    st.title("DocMind", anchor=False)
+    strategies = [strategy.name for strategy in MATRIX]
+    try:
+        strategies = list(dict.fromkeys([read_thresholds(SETTINGS.thresholds).production, *strategies]))
+    except DocMindError as error:
+        notice(f"No strategy is named for production: {error}", refused=True)
+    ask, own, evaluation = st.tabs(["Ask", "Your documents", "Evaluation"])
+    with ask:
+        ask_tab(strategies)
+    with own:
+        documents_tab(strategies)
+    with evaluation:
+        evaluation_tab()
+
+
+@st.fragment
+def ask_tab(strategies: Sequence[str]) -> None:
+    panel("handbook", "Ask the handbook", handbook(), strategies)
+
+
+@st.fragment
+def documents_tab(strategies: Sequence[str]) -> None:
+    mine = uploads()
+    st.caption(
+        f"PDF, Markdown or text, up to {MEGABYTES} MB each; a PDF of up to 2,000 pages. They are indexed for you alone "
+        "in a temporary folder, which is removed when you leave or reload this page."
+    )
+    with st.form("upload", clear_on_submit=True, border=False):
+        chosen = st.file_uploader("Files", type=[suffix[1:] for suffix in FORMATS], accept_multiple_files=True)
+        if st.form_submit_button("Add") and chosen:
+            st.session_state.pending = [(file.name, file.getvalue()) for file in chosen]
+    with mine.in_use():
+        change(mine, st.session_state.get("own-strategy", strategies[0]))
+        for told in st.session_state.get("told", ()):
+            notice(told.trouble or f"{told.name} was added.", refused=not told.taken)
+        for name in mine.names:
+            left, right = st.columns([6, 1])
+            left.html(f'<div class="file">{markup.shown(name)}</div>')
+            right.button("Delete", key=f"delete-{name}", on_click=partial(st.session_state.update, doomed=name))
+        if mine.engine:
+            panel("own", "Ask your documents", mine.engine, strategies)
+
+
+def change(mine: Uploads, strategy: str) -> None:
+    """Do what was asked for and is not done yet. A click while files are embedded ends this run and begins another,
+    which finds the files still waiting and the vectors there are."""
+    state = st.session_state
+    try:
+        if "pending" in state:
+            state.told = mine.add(state.pending, strategy, bar)
+        elif state.get("doomed") in mine.names:
+            state.told = ()
+            mine.delete(state.doomed, strategy, bar)
+        else:
+            return
+    except DocMindError as error:
+        notice(str(error), refused=True)
+    for done in ("pending", "doomed", "own-replies"):
+        state.pop(done, None)
+
+
+@st.fragment
+def evaluation_tab() -> None:
+    latest = SETTINGS.out / "latest.json"
+    path = latest if latest.exists() else SETTINGS.baseline
+    if not path.exists():
+        st.info("There are no results yet. This makes them, and takes a minute: `docmind eval`")
+        return
+    try:
+        run = read(str(path), path.stat().st_mtime_ns)
+        timings, taken = times()
+    except DocMindError as error:
+        notice(str(error), refused=True)
+        return
+    counts = run["counts"]
+    st.caption(
+        f"{counts['answerable']} answerable questions, from {path.name}. A hit: a passage with the answer is among the "
+        "first three."
+    )
+    table = matrix(run, timings)
+    st.subheader("Every strategy", anchor=False)
+    st.dataframe(charts.heat(table.header, table.rows, falling="ms/query"), height="content")
+    whole = {name: run["strategies"][name] for name in order(run) if run["strategies"][name]["metrics"]}
+    left, right = st.columns(2, gap="large")
+    with left:
+        st.subheader("Hit@3 by type of question, %", anchor=False)
+        st.altair_chart(charts.by_type({n: {t: s["hit@3"] for t, s in f["by_type"].items()} for n, f in whole.items()}))
+    with right:
+        st.subheader("Latency against accuracy", anchor=False)
+        timed = [(n, timings[n]["query"]["p50"], 100 * f["metrics"]["hit@3"]) for n, f in whole.items() if n in timings]
+        if timed:
+            st.altair_chart(charts.latency(timed))
+            st.caption(f"Times from {taken}.")
+        else:
+            st.info("No times were taken with these results. This takes them: `docmind eval`")
+    if path == latest:
+        against_baseline(run)
+    try:
+        questions, pages = answer_key(SETTINGS.questions.stat().st_mtime_ns, corpus.state(SETTINGS.corpus))
+    except (DocMindError, OSError) as error:
+        notice(f"The questions cannot be shown: {error}", refused=True)
+        return
+    hardest(run, questions)
+    one_question(run, questions, pages)
+
+
+def times() -> tuple[Mapping[str, Any], str]:
+    """Milliseconds by strategy, and the file they are from: of the last run, else of the committed benchmark."""
+    last, bench = SETTINGS.out / "timings.json", SETTINGS.out / "bench.json"
+    if last.exists():
+        return read_object(last, ("docmind.timings/1",), "Make it anew: docmind eval.")["milliseconds"], last.name
+    if bench.exists():
+        corpora = read_object(bench, ("docmind.bench/1",), "Restore the committed file.")["corpora"]
+        taken = corpora.get(SETTINGS.corpus.name, {}).get("query_p50_ms", {})
+        return {name: {"query": {"p50": ms}} for name, ms in taken.items()}, bench.name
+    return {}, ""
+
+
+@st.cache_resource(max_entries=4, show_spinner=False)
+def read(path: str, changed: int) -> dict[str, Any]:
+    return read_run(Path(path))
+
+
+@st.cache_resource(max_entries=1, show_spinner="Reading the answer key …")
+def answer_key(changed: int, state: object) -> tuple[dict[str, Question], Mapping[str, str]]:
+    """The questions by id, and the pages' hashes as results name them."""
+    documents = list(handbook().pages().values())
+    key = load_questions(SETTINGS.questions, documents)
+    return {question.id: question for question in key.questions}, instrument(key, documents)["pages"]
+
+
+def against_baseline(run: Mapping[str, Any]) -> None:
+    st.subheader("Against the baseline", anchor=False)
+    try:
+        found = compare(read_baseline(SETTINGS.baseline), run)
+    except DocMindError as error:
+        notice(str(error))
+        return
+    for told in (*found.refusals, *(d for d in found.differences if not d.endswith(": same"))):
+        notice(told)
+    rows = [
+        {
+            "strategy": change.strategy,
+            "Hit@3 before": percent(change.before / change.n),
+            "now": percent(change.after / change.n),
+            "lost": ", ".join(flip.question_id for flip in change.lost),
+            "gained": ", ".join(flip.question_id for flip in change.gained),
+            "p": round(change.p, 3),
+            "within noise": change.within_noise,
+        }
+        for change in found.changes
+    ]
+    if rows:
+        st.caption(f"{plural(found.questions, 'question')} can be compared.")
+        st.dataframe(rows, height="content")
+
+
+def missed(run: Mapping[str, Any], question: str) -> int:
+    """How many strategies have no piece of the evidence among their first three."""
+    found = [strategy["questions"][question]["ranks"] for strategy in run["strategies"].values()]
+    return sum(bool(ranks) and not is_hit(best(ranks)) for ranks in found)
+
+
+def hardest(run: Mapping[str, Any], questions: Mapping[str, Question]) -> None:
+    st.subheader("Hardest questions", anchor=False)
+    known = [id_ for id_ in next(iter(run["strategies"].values()))["questions"] if id_ in questions]
+    worst = sorted(known, key=lambda id_: (-missed(run, id_), id_))[:HARDEST]
+    total = len(run["strategies"])
+    rows = [(id_, questions[id_].type, f"{missed(run, id_)} of {total}", questions[id_].text) for id_ in worst]
+    st.dataframe(
+        [dict(zip(("id", "type", "missed by", "question"), row, strict=True)) for row in rows], height="content"
+    )
+
+
+def one_question(run: Mapping[str, Any], questions: Mapping[str, Question], pages: Mapping[str, str]) -> None:
+    """What each strategy found for one question, the evidence marked."""
+    st.subheader("One question, every strategy", anchor=False)
+    if run["schema"] != "docmind.results/1":
+        st.info("A baseline keeps no passages. This makes results that do: `docmind eval`")
+        return
+    documents = handbook().pages()
+    hashes = run["fingerprint"]["instrument"]["pages"]
+    chosen = st.selectbox("Question", list(questions), format_func=lambda id_: f"{id_}: {questions[id_].text}")
+    gold = merge(span for piece in questions[chosen].gold for span in piece.spans)
+    for name in order(run):
+        found = run["strategies"][name]["questions"].get(chosen)
+        if found is None:
+            continue
+        rank = best(found["ranks"])
+        with st.expander(f"{name}: " + (f"found at {rank}" if rank else "not found")):
+            for number, hit in enumerate(found["hits"][:SHOWN], start=1):
+                source = hit["source"]
+                if hashes.get(source) != pages.get(source):
+                    notice(f"{source} was changed since. Make the results anew: docmind eval.")
+                    continue
+                text = documents[source].text
+                ranges = [(span.start, span.end) for span in gold if span.doc_id == source]
+                st.html(
+                    f'<div class="passage"><div class="place"><b>{number}</b> {markup.shown(source)}</div>'
+                    f'<div class="text" dir="auto">{markup.turns(excerpt(text, hit["spans"], ranges))}</div></div>'
+                )
+
+
+if __name__ == "__main__":
+    main()
