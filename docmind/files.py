@@ -27,8 +27,9 @@ def write_atomic(files: Mapping[Path, str]) -> None:
             path.parent.mkdir(parents=True, exist_ok=True)
             if path.is_dir():
                 raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
-            written[path] = path.with_name(f".{path.name}.{os.getpid()}.tmp")
-            with written[path].open("w", encoding="utf-8", newline="\n") as file:
+            temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+            with temporary.open("w", encoding="utf-8", newline="\n") as file:
+                written[path] = temporary
                 file.write(text)
                 file.flush()
                 os.fsync(file.fileno())

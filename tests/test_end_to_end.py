@@ -56,7 +56,7 @@ def many_pages(place: Workplace) -> Workplace:
 def test_the_whole_matrix_is_scored_and_written(place, capsys):
     assert place.eval("--save-baseline") == 0
     found = place.results()
-    assert list(found) == ["schema", "fingerprint", "counts", "strategies"]
+    assert list(found) == ["schema", "fingerprint", "counts", "types", "leakage", "strategies"]
     assert found["schema"] == "docmind.results/1"
     assert set(found["fingerprint"]) == {"instrument", "treatment"}
     assert found["counts"] == {"answerable": 4, "unanswerable": 1, "left_out": 0, "errors": 0}
@@ -97,7 +97,17 @@ def test_the_whole_matrix_is_scored_and_written(place, capsys):
 
 def test_a_plain_run_writes_no_baseline(place):
     assert place.eval("--strategies", "headers+bm25") == 0
-    assert sorted(path.name for path in place.out.iterdir()) == ["latest.json", "latest.md", "timings.json"]
+    assert sorted(path.name for path in place.out.iterdir()) == [
+        "latest.headers+bm25.qrels", "latest.headers+bm25.run", "latest.html", "latest.json", "latest.junit.xml", "latest.md",
+        "timings.json",
+    ]  # fmt: skip
+
+
+def test_what_an_earlier_run_reported_of_other_strategies_does_not_stay(place):
+    assert place.eval("--strategies", "headers+bm25") == 0
+    assert place.eval("--strategies", "fixed_500+bm25") == 0
+    assert not (place.out / "latest.headers+bm25.run").exists()
+    assert (place.out / "latest.fixed_500+bm25.run").exists()
 
 
 def test_hits_and_metrics_are_those_of_the_pages(place):
@@ -175,7 +185,7 @@ def raising(monkeypatch):
 def test_a_strategy_with_an_errored_question_has_no_metrics_and_the_others_have(place, capsys, caplog):
     assert place.eval("--strategies", "headers+bm25,headers+bm25_stem") == 3
     assert "headers+bm25, question q2 (line 2): LookupError: no bonus here" in caplog.text
-    assert "the run is incomplete: 1 questions ended in an error" in capsys.readouterr().err
+    assert "the run is incomplete: 1 answer ended in an error" in capsys.readouterr().err
     found = place.results()
     assert found["counts"]["errors"] == 1
     failed, whole = found["strategies"]["headers+bm25"], found["strategies"]["headers+bm25_stem"]

@@ -1,12 +1,14 @@
 import errno
 import os
 import threading
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from workplace import disk
 
 from docmind.errors import StorageError
-from docmind.files import check_writable, write_atomic
+from docmind.files import append_line, check_writable, write_atomic
 
 
 def test_writes_whole_files_into_new_folders_with_line_feeds_alone(tmp_path: Path) -> None:
@@ -78,3 +80,21 @@ def test_a_reader_never_sees_a_part(tmp_path: Path) -> None:
     while not done.is_set():
         assert path.read_text() in texts
     writer.join()
+
+
+@pytest.mark.parametrize(
+    "write", [lambda path: write_atomic({path: "new"}), lambda path: append_line(path, "new")], ids=["whole", "a line"]
+)
+def test_a_file_system_that_is_read_only_is_told(tmp_path: Path, write: Callable[[Path], None]) -> None:
+    with disk(tmp_path / "closed", "ro"), pytest.raises(StorageError, match=r"Make .*closed writable"):
+        write(tmp_path / "closed" / "a.json")
+
+
+def test_a_line_is_added_and_ends_one_that_was_left_unfinished(tmp_path: Path) -> None:
+    path = tmp_path / "new" / "rows.jsonl"
+    append_line(path, "é")
+    append_line(path, "\ud800")
+    assert path.read_bytes() == b"\xc3\xa9\n\xed\xa0\x80\n"
+    path.write_bytes(b"whole\ncut")
+    append_line(path, "next")
+    assert path.read_bytes() == b"whole\ncut\nnext\n"

@@ -503,7 +503,7 @@ def test_no_baseline_yet_ends_with_3_and_the_command_that_makes_it(place, checke
     (place.root / "lexical.json").unlink()
     code, said = checked()
     assert code == 3
-    assert "there is no baseline yet. Make one: docmind eval --save-baseline" in said
+    assert "there is no baseline. Name one with --baseline, or make it: docmind eval --save-baseline" in said
     assert not place.out.exists()
 
 

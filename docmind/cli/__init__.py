@@ -39,8 +39,9 @@ app.command("chat")(chat.chat)
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command with `argv`, by default the process's own, and return its exit code."""
     logging.basicConfig(level=logging.WARNING, format="%(message)s", handlers=[Warnings()])
-    for stream in (sys.stdout, sys.stderr):
-        if isinstance(stream, TextIOWrapper):  # a terminal that knows ASCII alone gets "?" for the rest
+    for stream in (sys.stdin, sys.stdout, sys.stderr):
+        # A terminal that knows ASCII alone gets "?" for the rest; what it sends may be no text at all.
+        if isinstance(stream, TextIOWrapper):
             stream.reconfigure(errors="replace")
     try:
         app(args=argv, prog_name="docmind")

@@ -22,6 +22,8 @@ from docmind.cli.common import (
     QuestionsOption,
     QuietOption,
     ThresholdsOption,
+    check_answerer,
+    check_outside,
     named_strategy,
     open_engine,
 )
@@ -36,11 +38,13 @@ from docmind.evaluation.answers import (
     failed_row,
     read_rows,
     row,
+    span_judge,
     span_verdict,
     stratified,
     summary,
 )
 from docmind.evaluation.dataset import AnswerKey, load_questions
+from docmind.evaluation.gate import Check
 from docmind.evaluation.grades import agreement, read_sheet, sheet
 from docmind.evaluation.instrument import instrument
 from docmind.evaluation.layout import dumps
@@ -52,11 +56,10 @@ from docmind.generation.answer import ANSWERERS, answerer
 from docmind.generation.context import PASSAGES, passages
 from docmind.generation.extractive import Extractive
 from docmind.generation.fingerprint import fingerprint
-from docmind.generation.judge import SYSTEM, JudgementError, judge
+from docmind.generation.judge import JudgementError, judge
 from docmind.llm import PROVIDERS
 from docmind.llm.prices import cost
-from docmind.protocols import LLM, Answerer
-from docmind.retrieval.engine import Engine
+from docmind.protocols import LLM, Answerer, Retriever
 from docmind.types import Question, Ranking, Usage
 
 JUDGE = "mistral-large-latest"
@@ -95,10 +98,16 @@ def answers(
     if show_agreement:
         _show_agreement(grades)
         return
+    check_answerer(provider)
     check_writable(out_dir)
+    check_writable(grades.parent)
+    check_outside(out_dir, corpus)
+    kept = read_sheet(grades)
     thresholds = read_thresholds(thresholds_file) if check or strategy is None else None
     bounds = _bounds(thresholds.answers if thresholds else None, thresholds_file) if check else None
     reference = read_reference(baseline_file) if check else None
+    if check and save_baseline:
+        raise UsageError("--check and --save-baseline together would replace what is compared with. Give one of them.")
     whole = provider == Extractive.name and judged_by == "span" and limit is None and sample is None
     if (check or save_baseline) and not whole:
         raise UsageError(
@@ -112,11 +121,11 @@ def answers(
     with open_engine(settings, quiet) as engine:
         key = load_questions(questions, engine.documents)
         asked = _chosen(key, limit, sample)
-        engine.retriever(wanted)
+        retriever = engine.retriever(wanted)
         answering = answerer(provider, engine, wanted.name, model)
         if llm:
             check_judge(llm.name, answering.name)
-        run = _Run(engine, wanted.name, answering, llm, out_dir / "latest.answers.jsonl")
+        run = _Run(retriever, answering, llm, out_dir / "latest.answers.jsonl")
         rows = run.all(asked, quiet)
         hashes = instrument(replace(key, questions=asked), engine.documents)["questions"]
         found: dict[str, Any] = {
@@ -126,7 +135,7 @@ def answers(
                 "strategy": wanted.name,
                 "answerer": answering.name,
                 "judge": llm.name if llm else "span",
-                "code": fingerprint(),
+                "code": run.rules,
             },
             "summary": summary(rows, asked),
             "verdicts": {found["id"]: found["verdict"] for found in sorted(rows, key=lambda row: row["id"])},
@@ -135,12 +144,12 @@ def answers(
     if save_baseline:
         files[out_dir / "answers.json"] = dumps(sealed(found))
     if any(row["verdict"] for row in rows):
-        files[grades] = sheet(rows, {q.id: q.answer for q in asked}, read_sheet(grades))
+        files[grades] = sheet(rows, {q.id: q.answer for q in asked}, kept)
     write_atomic(files)
     if not quiet:
         _show(found["summary"], run)
     if bounds and reference:
-        _end(found, reference, bounds)
+        _end(judge_answers(found, reference, bounds, {question.id for question in asked if question.gold}))
     if failed := [row for row in rows if row["error"]]:
         raise IncompleteError(
             f"{plural(len(failed), 'question')} ended in an error, {failed[0]['id']} first: {failed[0]['error']} "
@@ -152,11 +161,11 @@ def answers(
 class _Run:
     """Asks, judges and writes row by row, so that an interrupted run goes on where it stopped."""
 
-    engine: Engine
-    strategy: str
+    retriever: Retriever
     answerer: Answerer
     judge: LLM | None
     file: Path
+    rules: str = field(default_factory=fingerprint)
     spent: dict[str, Usage] = field(default_factory=dict)
     reused: int = 0
 
@@ -171,10 +180,10 @@ class _Run:
         return rows
 
     def _one(self, question: Question, known: dict[str, dict[str, Any]]) -> dict[str, Any]:
-        ranking = self.engine.retrieve(self.strategy, question.query, PASSAGES)
-        judge_name = f"{self.judge.name} {SYSTEM}" if self.judge else "span"
+        ranking = self.retriever.retrieve(question.query, PASSAGES)
+        judge_name = self.judge.name if self.judge else span_judge()
         texts = [passage.hit.text for passage in passages(ranking)]
-        key = answer_key_of(question, self.answerer.name, judge_name, fingerprint(), texts)
+        key = answer_key_of(question, self.answerer.name, judge_name, self.rules, texts)
         if key in known and known[key]["error"] is None:
             self.reused += 1
             return known[key]
@@ -186,16 +195,14 @@ class _Run:
         try:
             answer = self.answerer.answer(question.query, ranking)
             self._spend(answer.model, answer.usage)
-            if self.judge is None or answer.abstained:
+            if self.judge is None or not answer.citations:  # abstained or unsupported: no judge is needed to tell
                 return row(question, key, answer, span_verdict(question, answer))
-            judged = judge(self.judge, question, answer)
+            judged = judge(self.judge, question, answer, self._spend)
         except JudgementError as error:
-            self._spend(error.model, error.usage)
             return failed_row(question, key, str(error)) | {"answer": answer.text, "raw": error.raw}
         except LanguageModelError as error:
             return failed_row(question, key, str(error))
-        self._spend(judged.model, judged.usage)
-        return row(question, key, answer, judged.judgement.verdict, reason=judged.judgement.reason)
+        return row(question, key, answer, judged.verdict, reason=judged.reason)
 
     def _spend(self, model: str, usage: Usage) -> None:
         self.spent[model] = self.spent.get(model, Usage()) + usage
@@ -225,8 +232,7 @@ def _show(counts: dict[str, Any], run: _Run) -> None:
     out.print("\n".join([*told, f"Written to {run.file} and {run.file.with_suffix('.json')}."]), soft_wrap=True)
 
 
-def _end(found: dict[str, Any], reference: dict[str, Any], bounds: AnswerThresholds) -> None:
-    checks = judge_answers(found, reference, bounds)
+def _end(checks: tuple[Check, ...]) -> None:
     for check in checks:
         sign = {True: "pass", False: "FAIL", None: "not judged"}[check.passed]
         tell(f"{sign}: {check.told}", None if check.passed else "red")

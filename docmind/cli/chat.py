@@ -17,18 +17,18 @@ from docmind.cli.common import (
     ExcludeOption,
     IndexOption,
     ProfileOption,
-    ThresholdsOption,
+    check_answerer,
     named_strategy,
     open_engine,
     say_built,
 )
-from docmind.cli.terminal import out, tell
+from docmind.cli.terminal import inert, out, tell
 from docmind.config import MATRIX, Settings
 from docmind.errors import DocMindError, UsageError
 from docmind.evaluation.thresholds import read_thresholds
 from docmind.generation.answer import ANSWERERS, ask
 from docmind.generation.extractive import Extractive
-from docmind.llm import available
+from docmind.llm import PROVIDERS, available
 from docmind.retrieval.engine import Engine
 from docmind.types import Answer, Query, Turn
 
@@ -55,12 +55,14 @@ def chat(
     ] = None,
     provider: Annotated[str, typer.Option(help=f"Who answers: {', '.join(ANSWERERS)}.")] = Extractive.name,
     model: Annotated[str | None, typer.Option(help="The provider's model, if not its default.")] = None,
-    thresholds_file: ThresholdsOption = DEFAULTS.thresholds,
+    thresholds_file: Annotated[
+        Path, typer.Option("--thresholds", help="Where the production strategy is named.")
+    ] = DEFAULTS.thresholds,
 ) -> None:
     """Ask the documents. Questions come from the terminal, or one a line from a pipe."""
     name = strategy or read_thresholds(thresholds_file).production
     named_strategy(name)
-    _known_answerer(provider)
+    check_answerer(provider)
     settings = Settings(corpus=corpus, index_dir=index_dir, profile=profile, exclude=tuple(exclude or ()))
     with open_engine(settings, quiet=False) as engine:
         talk = _Talk(engine, name, provider, model)
@@ -69,7 +71,8 @@ def chat(
             _in_terminal(talk, index_dir / HISTORY)
         else:
             for line in sys.stdin:
-                talk.read(line)
+                if not talk.read(line):
+                    break
 
 
 def _in_terminal(talk: _Talk, history: Path) -> None:
@@ -172,23 +175,22 @@ class _Talk:
 
     def _set_provider(self, name: str) -> None:
         if name:
-            _known_answerer(name)
+            check_answerer(name)
+            if name in PROVIDERS:
+                PROVIDERS[name](None)  # tells of a missing key at once
             self.provider, self.model = name, None
         with_key = ", ".join([Extractive.name, *available()])
         out.print(f"provider {self.provider}" + ("" if name else f"; usable now: {with_key}"))
 
     def _ask(self, question: str) -> None:
-        written: list[str] = []
-
         def on_text(piece: str) -> None:
-            written.append(piece)
-            out.file.write(piece)
-            out.file.flush()
+            out.print(inert(piece), end="", soft_wrap=not out.is_terminal)
 
+        self.last = None  # the pages of an earlier answer may be gone when this one fails
         query = Query(question, history=tuple(self.turns[-REMEMBERED:]))
         answer = ask(self.engine, self.strategy, self.provider, query, model=self.model, on_text=on_text)
         out.print()
-        if answer.text != "".join(written).strip():
+        if answer.removed:
             tell(f"warning: citations of passages that were not given were removed: {list(answer.removed)}", "yellow")
         if not answer.supported:
             tell("warning: this answer cites no passage; nothing shows that it is right", "yellow")
@@ -206,13 +208,8 @@ class _Talk:
             out.print(
                 f"[{number}] {self._place(hit.chunk.doc_id, hit.chunk.path)}  score {hit.score:.3f}", style="bold"
             )
-            out.print(hit.chunk.body.strip() + "\n")
+            out.print(inert(hit.chunk.body.strip()) + "\n")
 
     def _place(self, page: str, path: tuple[str, ...]) -> str:
         document = next(document for document in self.engine.documents if document.id == page)
-        return " › ".join(dict.fromkeys([document.title, *path])) + f" ({document.url or page})"
-
-
-def _known_answerer(name: str) -> None:
-    if name not in ANSWERERS:
-        raise UsageError(f"unknown provider {name!r}. There are: {', '.join(ANSWERERS)}.")
+        return inert(" › ".join(dict.fromkeys([document.title, *path])) + f" ({document.url or page})")

@@ -12,7 +12,10 @@ import typer
 from docmind.chunking import CHUNKERS
 from docmind.cli.terminal import progress, tell
 from docmind.config import Profile, Settings, Strategy, strategy
+from docmind.errors import UsageError
+from docmind.generation.answer import ANSWERERS
 from docmind.models import load as load_models
+from docmind.registry import unknown
 from docmind.retrieval import MODES
 from docmind.retrieval.engine import Engine
 from docmind.retrieval.engine import quiet as no_progress
@@ -58,6 +61,20 @@ def named_strategy(name: str) -> Strategy:
     wanted = strategy(name)
     CHUNKERS[wanted.chunker], MODES[wanted.mode]
     return wanted
+
+
+def check_answerer(name: str) -> None:
+    """Raise UsageError where nobody of that name can answer."""
+    if name not in ANSWERERS:
+        raise UsageError(unknown("provider", name, ANSWERERS))
+
+
+def check_outside(out_dir: Path, corpus: Path) -> None:
+    """Raise UsageError where results would be written among the documents."""
+    if out_dir.resolve().is_relative_to(corpus.resolve()):
+        raise UsageError(
+            f"--out {out_dir} lies in the corpus {corpus}, and the report would be indexed. Name another folder."
+        )
 
 
 def say_built(engine: Engine, chunker: str) -> None:

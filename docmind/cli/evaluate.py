@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import platform
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from functools import lru_cache
 from pathlib import Path
 from typing import Annotated, Any
@@ -22,6 +22,7 @@ from docmind.cli.common import (
     QuestionsOption,
     QuietOption,
     ThresholdsOption,
+    check_outside,
     named_strategy,
     open_engine,
     say_built,
@@ -41,6 +42,7 @@ from docmind.evaluation.leakage import leakage
 from docmind.evaluation.reports import REPORTS, Material
 from docmind.evaluation.reports.diff import flips
 from docmind.evaluation.reports.diff import lines as difference
+from docmind.evaluation.reports.inert import cut
 from docmind.evaluation.reports.tables import matrix, plural
 from docmind.evaluation.results import Graded, results
 from docmind.evaluation.run import run
@@ -76,10 +78,7 @@ def evaluate(
     chosen = _strategies(strategies)
     thresholds, reference = _references(thresholds_file, baseline_file) if check else (None, None)
     check_writable(out_dir)
-    if out_dir.resolve().is_relative_to(corpus.resolve()):
-        raise UsageError(
-            f"--out {out_dir} lies in the corpus {corpus}, and the report would be indexed. Name another folder."
-        )
+    check_outside(out_dir, corpus)
     if check and save_baseline:
         raise UsageError("--check and --save-baseline together would replace what is compared with. Give one of them.")
     if save_baseline and (types or ids or not set(MATRIX) <= set(chosen)):
@@ -125,11 +124,11 @@ def evaluate(
     _write(material, out_dir, save_baseline)
     if not quiet:
         show(matrix(found, timings))
-        written = f"Written to {out_dir}/latest.json and latest.md."
+        written = f"Written to {out_dir}: latest.html to look at, latest.md, latest.json."
         asked = plural(found["counts"]["answerable"], "answerable question")
         out.print(f"{asked}. {written}", soft_wrap=True)
     if verdict:
-        _say_verdict(verdict, {question.id: question.type or "-" for question in key.questions})
+        _say_verdict(verdict, key)
         raise Judged(verdict.exit_code)
     if errors := found["counts"]["errors"]:
         raise IncompleteError(
@@ -250,7 +249,7 @@ def _write(material: Material, folder: Path, save_baseline: bool) -> None:
             earlier.unlink()
 
 
-def _say_verdict(verdict: Verdict, type_of: Mapping[str, str]) -> None:
+def _say_verdict(verdict: Verdict, key: AnswerKey) -> None:
     """Told even with --quiet: what the exit code says stands in words beside it."""
     signs = {True: "pass", False: "FAIL", None: "not judged"}
     for reason in verdict.incomplete:
@@ -263,10 +262,14 @@ def _say_verdict(verdict: Verdict, type_of: Mapping[str, str]) -> None:
             f"not compared, {reason}: {plural(len(names), 'question')} ({', '.join(names[:5])}{' …' * (len(names) > 5)})"
         )
     lost = failing(verdict)
+    type_of = {question.id: question.type for question in key.questions if question.type is not None}
     for change in verdict.comparison.changes:
         if change.strategy in lost:
             for line in flips(change, type_of):
                 tell(line)
+    for question in key.questions:
+        if question.id in frozenset().union(*lost.values()):
+            tell(f"{question.id} (line {question.line}): {cut(question.text, 200)}")
     for check in verdict.checks:
         tell(f"{signs[check.passed]}: {check.name}: {check.told}", None if check.passed else "red")
     tell(f"The gate: {verdict.headline}.", None if verdict.exit_code == 0 else "red")

@@ -12,6 +12,7 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 from rich.table import Table as RichTable
 
+from docmind.evaluation.reports.inert import plain
 from docmind.evaluation.reports.tables import Table
 from docmind.protocols import Advance
 
@@ -32,9 +33,14 @@ out = _Console()
 err = _Console(stderr=True)
 
 
+def inert(text: str) -> str:
+    """Text that gives a terminal no orders: no escapes, and no carriage return, after which the line is written over."""
+    return plain(text).replace("\r", "")
+
+
 def tell(text: str, style: str | None = None) -> None:
     """A line on stderr, however long: a path that is broken in two could not be searched for or clicked."""
-    err.print(text, style=style, soft_wrap=True)
+    err.print(inert(text), style=style, soft_wrap=True)
 
 
 def show(table: Table) -> None:
@@ -45,7 +51,7 @@ def show(table: Table) -> None:
     for header in figures:
         shown.add_column(header, justify="right", overflow="fold", min_width=len("100.0"))
     for row in table.rows:
-        shown.add_row(*row)
+        shown.add_row(*map(inert, row))
     if not out.is_terminal:  # then there is no width to keep to
         shown.width = out.measure(shown, options=out.options.update(max_width=1000)).maximum
     out.print(shown, crop=False)

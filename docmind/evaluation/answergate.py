@@ -5,7 +5,7 @@ A run is the object of answers.json: `fingerprint`, `summary` (answers.py) and `
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -40,16 +40,20 @@ def read_reference(path: Path) -> dict[str, Any]:
 
 
 def judge_answers(
-    run: Mapping[str, Any], reference: Mapping[str, Any], thresholds: AnswerThresholds
+    run: Mapping[str, Any],
+    reference: Mapping[str, Any],
+    thresholds: AnswerThresholds,
+    answerable: Collection[str],
 ) -> tuple[Check, ...]:
-    """The checks, each with the figures that decide. `passed` is None where the run does not say."""
-    answerable, unanswerable = (run["summary"][part]["all"] for part in ("answerable", "unanswerable"))
+    """The checks, each with the figures that decide; `answerable` are the ids of the run's questions that have gold.
+    `passed` is None where the run does not say."""
+    with_gold, without = (run["summary"][part]["all"] for part in ("answerable", "unanswerable"))
     return (
-        _bound("correct answers", answerable, "correct", at_least=thresholds.min_correct),
-        _bound("wrong answers", answerable, "wrong", at_most=thresholds.max_wrong),
-        _bound("abstentions on answerable questions", answerable, "abstained", at_most=thresholds.max_false_abstention),
-        _bound("abstentions on unanswerable questions", unanswerable, "abstained", at_least=thresholds.min_abstention),
-        _regression(run, reference, thresholds),
+        _bound("correct answers", with_gold, "correct", at_least=thresholds.min_correct),
+        _bound("wrong answers", with_gold, "wrong", at_most=thresholds.max_wrong),
+        _bound("abstentions on answerable questions", with_gold, "abstained", at_most=thresholds.max_false_abstention),
+        _bound("abstentions on unanswerable questions", without, "abstained", at_least=thresholds.min_abstention),
+        _regression(run, reference, thresholds, answerable),
     )
 
 
@@ -75,16 +79,20 @@ def _bound(
     )
 
 
-def _regression(run: Mapping[str, Any], reference: Mapping[str, Any], thresholds: AnswerThresholds) -> Check:
+def _regression(
+    run: Mapping[str, Any], reference: Mapping[str, Any], thresholds: AnswerThresholds, answerable: Collection[str]
+) -> Check:
     old, new = (side["fingerprint"]["questions"] for side in (reference, run))
-    same = [name for name in new if old.get(name) == new[name] and run["verdicts"].get(name) is not None]
+    same = [
+        name for name in new if name in answerable and old.get(name) == new[name] and run["verdicts"][name] is not None
+    ]
     if not same:
-        return Check("answers", None, f"no question is the same as in the committed answers. {_REMEDY}", "correct")
+        return Check("answers", None, f"no answerable question is as in the committed answers. {_REMEDY}", "correct")
     before = [name for name in same if reference["verdicts"][name] == "correct"]
     after = [name for name in same if run["verdicts"][name] == "correct"]
     lost, gained = sorted(set(before) - set(after)), sorted(set(after) - set(before))
     told = (
-        f"of {len(same)} questions that are the same, {len(lost)} correct answers were lost and {len(gained)} gained; "
+        f"of {len(same)} answerable questions that are the same, {len(lost)} correct answers were lost and {len(gained)} gained; "
         f"{percent(exact(thresholds.max_regression_pp) / 100)} points may be lost"
     )
     named = f" (lost: {', '.join(lost[:10])}{' …' if len(lost) > 10 else ''})" if lost else ""

@@ -6,6 +6,7 @@ A row with an `error` has no verdict and is in no rate; how many there are is to
 
 from __future__ import annotations
 
+import inspect
 import json
 import logging
 import random
@@ -13,8 +14,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal, get_args
 
+from docmind.config import COVERED
 from docmind.errors import StorageError, UsageError
-from docmind.evaluation import stats
+from docmind.evaluation import spans, stats
 from docmind.evaluation.layout import checksum
 from docmind.evaluation.spans import covers
 from docmind.types import Answer, Question
@@ -40,6 +42,11 @@ def span_verdict(question: Question, answer: Answer) -> Verdict:
     if not any(covered):
         return "wrong"
     return "correct" if all(covered) else "partial"
+
+
+def span_judge() -> str:
+    """Names span_verdict and its rule in a row's key, so that what another rule judged is judged anew."""
+    return checksum(["span", COVERED, *(inspect.getsource(part) for part in (span_verdict, spans))])
 
 
 def row(question: Question, key: str, answer: Answer, verdict: Verdict | None, **judged: Any) -> dict[str, Any]:
@@ -74,11 +81,11 @@ def failed_row(question: Question, key: str, error: str) -> dict[str, Any]:
 
 
 def answer_key_of(question: Question, answerer: str, judge: str, prompt: str, passages: Iterable[str]) -> str:
-    """A hash of all that an answer and its verdict come from: question and gold, who answers and who judges, the rules
-    they are given, and the passages' texts."""
-    gold = [sorted([s.doc_id, s.start, s.end] for s in piece.spans) for piece in question.gold]
-    content = [question.id, question.text, question.answer, gold, answerer, judge, prompt, list(passages)]
-    return checksum(content)[:32]
+    """A hash of all that an answer and its verdict come from: question, what was said before it, and gold; who answers and
+    who judges, the rules they are given, and the passages' texts."""
+    gold = [[piece.doc_id, *sorted([s.doc_id, s.start, s.end] for s in piece.spans)] for piece in question.gold]
+    asked = [question.id, question.text, question.answer, *([turn.role, turn.text] for turn in question.history)]
+    return checksum([asked, gold, answerer, judge, prompt, list(passages)])[:32]
 
 
 def read_rows(path: Path) -> dict[str, dict[str, Any]]:
@@ -87,15 +94,17 @@ def read_rows(path: Path) -> dict[str, dict[str, Any]]:
     if not path.exists():
         return {}
     try:
-        lines = path.read_text(encoding="utf-8").split("\n")
-    except (OSError, UnicodeDecodeError) as error:
-        raise StorageError(f"{path}: the answers cannot be read: {error}. Move the file away to begin anew.") from error
+        lines = path.read_bytes().split(b"\n")
+    except OSError as error:
+        raise StorageError(
+            f"{path}: the answers cannot be read: {error.strerror}. Move the file away to begin anew."
+        ) from error
     rows: dict[str, dict[str, Any]] = {}
     for number, line in enumerate(lines, start=1):
         if not line.strip():
             continue
         try:
-            found = json.loads(line)
+            found = json.loads(line)  # a line may be cut within a character, which is a ValueError too
             rows[found["key"]] = found
         except (ValueError, KeyError, TypeError):
             _log.warning("%s:%d: is no whole row, and its question is asked again.", path, number)

@@ -46,7 +46,10 @@ def read_baseline(path: Path) -> dict[str, Any]:
     """What `baseline` gave, from its file. Raises IncompleteError where there is none yet, StorageError where it is cut
     off, edited or something else."""
     if not path.exists():
-        raise IncompleteError(f"{path}: there is no baseline yet. Make one: docmind eval --save-baseline.")
+        raise IncompleteError(
+            f"{path}: there is no baseline. Name one with --baseline, or make it: docmind eval --save-baseline, which "
+            "writes it to the folder --out."
+        )
     return _unchanged(path, read_object(path, (SCHEMA,), _REMEDY))
 
 

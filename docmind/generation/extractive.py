@@ -78,6 +78,8 @@ class Extractive:
     def _sentences(self, passage: Passage, question: FloatMatrix) -> Iterator[_Sentence]:
         chunk = passage.hit.chunk
         offsets = self._embedder.tokenizer.offsets(chunk.text)
+        if not offsets:  # characters that the model does not see, such as those without width
+            return
         cosines = question @ self._tokens(chunk)[1 : 1 + len(offsets)].T
         whole = cosines.max(axis=1).mean(dtype=np.float64)
         before = len(chunk.prefix)

@@ -37,7 +37,8 @@ class Generative:
         elif on_text:
             on_text(ABSTENTION)
         checked = check(written, len(given))
-        abstained = ABSTENTION.rstrip(".").casefold() in checked.text.casefold()
+        before, said, _ = checked.text.casefold().partition(ABSTENTION.rstrip(".").casefold())
+        abstained = bool(said) and not check(before, len(given)).cited  # an answer may say it of a part of the question
         hits = {passage.number: passage.hit for passage in given}
         return Answer(
             text=checked.text,

@@ -31,14 +31,14 @@ Rules:
 
 def messages(query: Query, passages: Sequence[Passage]) -> tuple[Message, ...]:
     """The conversation to send: rules, earlier turns, then the passages and the question."""
-    mark = _mark(query.text, passages)
+    mark = mark_for(query.text, *(passage.hit.text for passage in passages))
     blocks = [f"{mark} PASSAGE [{p.number}] from {p.hit.chunk.doc_id}\n{p.hit.text}\n{mark} END" for p in passages]
     asked = "\n\n".join([f"The mark is {mark}", *blocks, f"Question: {query.text}"])
     earlier = (Message(turn.role, turn.text) for turn in query.history)
     return (Message("system", SYSTEM), *earlier, Message("user", asked))
 
 
-def _mark(question: str, passages: Sequence[Passage]) -> str:
-    """Words that stand in no passage, the same for the same passages: a text would have to hold its own hash."""
-    texts = "\x1f".join([question, *(passage.hit.text for passage in passages)])
-    return f"#{hashlib.sha256(texts.encode('utf-8', 'surrogatepass')).hexdigest()[:12]}"
+def mark_for(*texts: str) -> str:
+    """A word that stands in none of `texts`, the same for the same texts: one would have to hold its own hash."""
+    joined = "\x1f".join(texts)
+    return f"#{hashlib.sha256(joined.encode('utf-8', 'surrogatepass')).hexdigest()[:12]}"

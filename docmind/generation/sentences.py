@@ -14,22 +14,25 @@ _BREAK = re.compile(
     re.VERBOSE,
 )
 _ABBREVIATION = re.compile(
-    r"\b(?:e\.g|i\.e|etc|cf|vs|no|nos|approx|incl|dr|mr|mrs|ms|prof|st|art|para|p|pp)\.$", re.IGNORECASE
+    r"\b(?:(?:[a-z]\.)+[a-z]|etc|cf|vs|no|nos|approx|incl|dr|mr|mrs|ms|prof|st|art|para|p|pp)\.$", re.IGNORECASE
 )
-_RULE = re.compile(r"[\s|:\-=+*_#>]*")
-_MARK = re.compile(r"(?:[-*+>]|\d+[.)]|\#{1,6})\s+(?:\[[ xX]\]\s+)?")
+_NUMBER = re.compile(r"\s*\d{1,3}[.)]")
+_MARK = re.compile(rf"(?:[-*+>]|{_NUMBER.pattern}|\#{{1,6}})\s+(?:\[[ xX]\]\s+)?")
 
 
 def sentences(text: str) -> list[tuple[int, int]]:
     """The ranges of the sentences, items and rows of `text`, rising, white space and leading list marks left out.
 
-    What holds no letter and no digit, such as the rule below a table's header, is none.
+    What holds no letter and no digit, such as the rule below a table's header, is none. The number of a list, such as
+    "1.", ends no sentence.
     """
     found = []
     start = 0
     for match in _BREAK.finditer(text):
         end = match.end("closing") if match["closing"] is not None else match.start()
-        if match["closing"] is not None and _ABBREVIATION.search(text, start, end):
+        if match["closing"] is not None and (
+            _ABBREVIATION.search(text, start, end) or _NUMBER.fullmatch(text, start, end)
+        ):
             continue
         found.append((start, end))
         start = match.end()
@@ -38,12 +41,8 @@ def sentences(text: str) -> list[tuple[int, int]]:
 
 
 def _trim(text: str, start: int, end: int) -> tuple[int, int] | None:
-    if _RULE.fullmatch(text, start, end):
-        return None
-    while text[end - 1].isspace():
-        end -= 1
-    while text[start].isspace():
-        start += 1
+    end = start + len(text[start:end].rstrip())
+    start = end - len(text[start:end].lstrip())
     if mark := _MARK.match(text, start, end):
         start = mark.end()
-    return (start, end) if start < end else None
+    return (start, end) if any(map(str.isalnum, text[start:end])) else None

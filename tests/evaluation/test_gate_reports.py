@@ -493,7 +493,10 @@ def test_a_diff_tells_what_differs_and_each_strategys_flips_by_type():
 
 def test_a_diff_with_a_baseline_names_the_chunk_alone():
     lines = list(diff.lines(compare(results({"s": {"q1": 1}}), reference({"s": {"q1": None}})), {}))
-    assert lines[-2:] == ["  –: lost 1, gained 0", "  lost q1: rank 1 → –; in its place chunk old q1 at 1"]
+    assert lines[-2:] == [
+        "s: Hit@3 1 → 0 of 1; lost 1, gained 0, p = 0.500",
+        "  lost q1: rank 1 → –; in its place chunk old q1 at 1",
+    ]
 
 
 def test_a_diff_of_what_cannot_be_compared_says_so_first():

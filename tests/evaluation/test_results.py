@@ -47,7 +47,7 @@ def test_the_object_has_the_published_form(grade, questions, chunks) -> None:
         [grade("headers+vector", questions)], questions, instrument={"depth": 10}, treatment={"code": "abc"}
     )
     strategy = found["strategies"]["headers+vector"]
-    assert list(found) == ["schema", "fingerprint", "counts", "types", "strategies"]
+    assert list(found) == ["schema", "fingerprint", "counts", "types", "leakage", "strategies"]
     assert {kind: sorted(ids) for kind, ids in found["types"].items()} == found["types"]
     assert found["schema"] == "docmind.results/1"
     assert found["fingerprint"] == {"instrument": {"depth": 10}, "treatment": {"code": "abc"}}
@@ -163,7 +163,7 @@ def test_white_space_alone_changes_no_baseline(grade, questions, tmp_path: Path)
 
 
 def test_no_baseline_yet_is_no_damaged_one(tmp_path: Path) -> None:
-    with pytest.raises(IncompleteError, match=r"there is no baseline yet.*--save-baseline"):
+    with pytest.raises(IncompleteError, match=r"there is no baseline\. Name one with --baseline.*--save-baseline"):
         read_baseline(tmp_path / "baseline.json")
 
 

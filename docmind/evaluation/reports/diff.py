@@ -22,7 +22,8 @@ def _lines(comparison: Comparison, types: Mapping[str, Sequence[str]]) -> Iterat
         yield f"not comparable: {refusal}"
     yield from (difference for difference in comparison.differences if not difference.endswith(": same"))
     for reason, ids in comparison.not_compared.items():
-        yield f"not compared, {reason}: {plural(len(ids), 'question')} ({', '.join(ids)})"
+        more = f" and {len(ids) - 5} more" if len(ids) > 5 else ""
+        yield f"not compared, {reason}: {plural(len(ids), 'question')} ({', '.join(ids[:5])}{more})"
     for reason, names in (
         ("in the first run alone", comparison.missing),
         ("in the second run alone", comparison.added),
@@ -48,7 +49,7 @@ def _flips(change: Change, type_of: Mapping[str, str]) -> Iterator[str]:
     lost, gained = (
         Counter(type_of.get(f.question_id, MISSING) for f in found) for found in (change.lost, change.gained)
     )
-    for kind in sorted(lost | gained):
+    for kind in sorted((lost | gained).keys() - {MISSING}):
         yield f"  {kind}: lost {lost[kind]}, gained {gained[kind]}"
     for verb, found in (("lost", change.lost), ("gained", change.gained)):
         for flip in found:

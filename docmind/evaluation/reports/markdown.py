@@ -35,7 +35,11 @@ def render(material: Material) -> dict[str, str]:
     ]
     worst = hardest(results, material.questions)
     if worst.rows:
-        parts += ["## The hardest questions", table(worst)]
+        lost = sum(
+            all(s["questions"][q.id]["lost_at"] for s in results["strategies"].values()) for q in material.questions
+        )
+        told = f"{plural(lost, 'question')} no strategy wins at 3. The first {len(worst.rows)} by misses, then by id:"
+        parts += ["## The hardest questions", told, table(worst)]
     if results.get("leakage"):
         parts += ["## How much the questions give away", _LEAKAGE, table(leakage(results))]
     return {"latest.md": "\n\n".join([*parts, "## How much is noise", _noise(results)]) + "\n"}

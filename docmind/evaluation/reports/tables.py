@@ -136,7 +136,7 @@ def hardest(results: Mapping[str, Any], questions: Sequence[Question], n: int = 
     worst = sorted((q for q in questions if missed[q.id]), key=lambda q: (-missed[q.id], q.id))[:n]
     total = len(results["strategies"])
     rows = ((q.id, q.type or MISSING, f"{missed[q.id]} of {total}", q.text) for q in worst)
-    return Table(("question", "type", "missed by", "text"), tuple(rows))
+    return Table(("id", "type", "missed by", "question"), tuple(rows))
 
 
 def order(results: Mapping[str, Any]) -> list[str]:

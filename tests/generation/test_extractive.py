@@ -1,0 +1,179 @@
+"""Quotations: taken from the page word for word, scored by arithmetic, and withheld where the evidence is thin."""
+
+import re
+
+import numpy as np
+import pytest
+
+from docmind.config import Settings
+from docmind.generation import extractive
+from docmind.generation.answer import ask
+from docmind.generation.extractive import QUOTED, THRESHOLD, Extractive, spans_of
+from docmind.generation.prompts import ABSTENTION
+from docmind.models import load
+from docmind.retrieval.engine import Engine
+from docmind.types import Chunk, Document, Hit, Query, Ranking, Span
+
+QUESTION = "How many days of annual leave do I have?"
+
+
+class Words:
+    """An embedder of words in lower case: each has the vector that `vectors` names, others are at right angles to all."""
+
+    def __init__(self, vectors):
+        self.vectors = vectors
+        self.tokenizer = self
+
+    def offsets(self, text):
+        return [match.span() for match in re.finditer(r"\w+", text)]
+
+    def matrix(self, text):
+        rows = [self.vectors.get(text[start:end].lower(), (0, 0, 1)) for start, end in self.offsets(text)]
+        return np.array(rows, np.float32).reshape(-1, 3)
+
+    def embed_query(self, text):
+        return np.zeros(3, np.float32), self.matrix(text)
+
+    def tokens(self, chunk):
+        """[CLS] and [SEP] would answer any question, if they counted."""
+        special = np.full((1, 3), 9, np.float32)
+        return np.concatenate([special, self.matrix(chunk.text), special])
+
+
+@pytest.fixture
+def words():
+    return Words({"leave": (1, 0, 0), "days": (0, 1, 0), "holiday": (0.6, 0.8, 0), "weeks": (0, 0.5, 0)})
+
+
+def answer(words, question, ranking):
+    return Extractive(words, words.tokens).answer(Query(question), ranking)
+
+
+def test_a_score_is_the_mean_of_the_sentence_and_its_passage(words, found):
+    done = answer(words, "leave days", found("Leave begins. Weeks end. Days count."))
+    # The passage holds both words: (1 + 1) / 2 = 1. Alone, "Leave begins." has (1 + 0) / 2, "Weeks end." (0 + 0.5) / 2,
+    # "Days count." (0 + 1) / 2. The means with the passage's 1: 0.75, 0.625, 0.75; the first of two equals comes first.
+    assert done.text == "“Leave begins.” [1]\n\n“Days count.” [1]\n\n“Weeks end.” [1]"
+    assert done.confidence == 0.75
+    assert (done.abstained, done.answerer, done.model, done.removed) == (False, "extractive", "", ())
+
+
+def test_the_best_token_counts_for_each_word_of_the_question(words, found):
+    done = answer(words, "leave days", found("A holiday."))
+    # cosines of "holiday" are 0.6 and 0.8: 0.7 for the sentence, as for the passage
+    assert done.confidence == pytest.approx(0.7)
+
+
+def test_sentences_of_a_better_passage_win_and_no_more_are_quoted_than_can_be_read(words, found):
+    done = answer(words, "leave days", found("Leave days. Stop.", "Days leave. Stop.", "Leave alone. Stop."))
+    # the first sentences: 1, 1 and (0.5 + 0.5) / 2; the second ones: (0 + 1) / 2, (0 + 1) / 2, (0 + 0.5) / 2
+    assert done.text == "“Leave days.” [1]\n\n“Days leave.” [2]\n\n“Stop.” [1]"
+    assert len(done.text.split("\n\n")) == QUOTED == 3
+
+
+def test_ties_stand_by_passage_and_then_by_place(words, found):
+    done = answer(words, "leave", found("Leave now. Leave then.", "Leave now. Leave then."))
+    assert done.text == "“Leave now.” [1]\n\n“Leave then.” [1]\n\n“Leave now.” [2]"
+    assert [(c.number, c.spans) for c in done.citations] == [
+        (1, (Span("0000.md", 0, 10), Span("0000.md", 11, 22))),
+        (2, (Span("0001.md", 0, 10),)),
+    ]
+
+
+def test_only_the_first_three_hits_are_quoted(words, found):
+    done = answer(words, "leave days", found("Weeks.", "Weeks.", "Weeks.", "Leave days."))
+    assert "Leave days." not in done.text
+    assert len(done.ranking.hits) == 4
+
+
+def test_the_prefix_counts_for_the_passage_and_is_not_quoted(words):
+    document = Document("a.md", "", "Leave\nDays count.")
+    chunk = Chunk.of(document, (Span("a.md", 6, 17),), 0, prefix="Leave\n", prefix_spans=(Span("a.md", 0, 5),))
+    done = answer(words, "leave days", Ranking((Hit(chunk, 1.0, 1),)))
+    # with its heading the passage has (1 + 1) / 2, the sentence (0 + 1) / 2
+    assert (done.text, done.confidence) == ("“Days count.” [1]", 0.75)
+    assert done.citations[0].spans == (Span("a.md", 6, 17),)
+
+
+def test_a_quotation_from_a_chunk_of_several_spans_is_found_in_each_of_them():
+    document = Document("a.md", "", "0123456789" * 3)
+    chunk = Chunk.of(document, (Span("a.md", 2, 6), Span("a.md", 12, 15), Span("a.md", 20, 24)), 0)
+    assert chunk.body == "23452340123"
+    assert list(spans_of(chunk, 0, 4)) == [Span("a.md", 2, 6)]
+    assert list(spans_of(chunk, 4, 7)) == [Span("a.md", 12, 15)]
+    assert list(spans_of(chunk, 3, 9)) == [Span("a.md", 5, 6), Span("a.md", 12, 15), Span("a.md", 20, 22)]
+    assert list(spans_of(chunk, 10, 11)) == [Span("a.md", 23, 24)]
+
+
+@pytest.mark.parametrize(("threshold", "abstained"), [(0.75, False), (0.750001, True)])
+def test_an_answer_exactly_at_the_threshold_is_given(words, found, monkeypatch, threshold, abstained):
+    monkeypatch.setattr(extractive, "THRESHOLD", threshold)
+    done = answer(words, "leave days", found("Leave begins. Days count."))
+    assert (done.abstained, done.confidence) == (abstained, 0.75)
+    assert (done.text == ABSTENTION) == abstained == (done.citations == ())
+
+
+@pytest.mark.parametrize("texts", [(), ("",), ("\u200b",), ("--- !!!",), ("Leave days.", "\u200b", "")])
+@pytest.mark.parametrize("question", ["", "?", "leave days"])
+def test_nothing_to_ask_or_to_quote_ends_in_an_abstention(words, found, texts, question):
+    ranking = found(*filter(None, texts))
+    told = []
+    done = Extractive(words, words.tokens).answer(Query(question), ranking, told.append)
+    given = question == "leave days" and "Leave days." in texts
+    assert done.text == ("“Leave days.” [1]" if given else ABSTENTION)
+    assert told == [done.text]
+    assert done.abstained is not given
+    assert (done.confidence is None) is not given
+
+
+@pytest.fixture
+def engine(corpus, tmp_path):
+    made = Engine(Settings(corpus=corpus, index_dir=tmp_path / "indexes"), load("default"))
+    yield made
+    made.close()
+
+
+def test_real_answers_are_quotations_whose_spans_point_to_their_words(engine):
+    done = ask(engine, "headers+rerank", "extractive", QUESTION)
+    assert "“You have 25 days of annual leave a year.” [1]" in done.text.split("\n\n")[0]
+    assert not done.abstained
+    assert done.confidence >= THRESHOLD
+    texts = {document.id: document.text for document in engine.documents}
+    pointed = {
+        (citation.number, texts[span.doc_id][span.start : span.end])
+        for citation in done.citations
+        for span in citation.spans
+    }
+    quoted = re.findall(r"“(.*?)” \[(\d)\]", done.text, re.DOTALL)
+    assert {(int(number), quote) for quote, number in quoted} == pointed
+    assert all(c.hit is done.ranking.hits[c.number - 1] for c in done.citations)
+    assert set(done.timings) == {"retrieval", "answer"}
+
+
+def test_the_same_question_gets_the_same_answer(engine, corpus, tmp_path):
+    first = ask(engine, "headers+hybrid", "extractive", QUESTION)
+    other = Engine(Settings(corpus=corpus, index_dir=tmp_path / "other"), load("default"))
+    again = ask(other, "headers+hybrid", "extractive", QUESTION)
+    other.close()
+    assert (again.text, again.confidence, again.citations) == (first.text, first.confidence, first.citations)
+
+
+@pytest.mark.parametrize("question", ["", " ", "\x00\x07", "\u200b", "\udcff"])
+def test_a_question_without_words_is_not_answered(engine, question):
+    done = ask(engine, "headers+rerank", "extractive", question)
+    assert (done.text, done.abstained, done.confidence) == (ABSTENTION, True, None)
+
+
+def test_what_has_nothing_to_do_with_the_pages_is_not_answered(engine):
+    done = ask(engine, "headers+rerank", "extractive", "Which telescope found the exoplanet?")
+    assert (done.text, done.abstained, done.citations) == (ABSTENTION, True, ())
+    assert done.confidence < THRESHOLD
+
+
+def test_a_page_of_characters_that_the_model_does_not_see_is_passed_over(engine, corpus):
+    (corpus / "a.md").write_text("\u200b\u200b\n", encoding="utf-8")
+    for page in ("pay.md", "travel/rail.md"):
+        (corpus / page).unlink()
+    done = ask(engine, "headers+vector", "extractive", QUESTION)
+    assert "a.md" in {hit.chunk.doc_id for hit in done.ranking.hits}
+    assert "25 days" in done.text
