@@ -44,7 +44,10 @@ def write_atomic(files: Mapping[Path, str]) -> None:
 
 def check_writable(folder: Path) -> None:
     """Raise StorageError where `folder` cannot hold files, though it need not exist yet: asked before any work."""
-    there = next(place for place in (folder, *folder.absolute().parents) if place.exists())
+    try:
+        there = next(place for place in (folder, *folder.absolute().parents) if place.exists())
+    except OSError as error:
+        raise StorageError(f"{folder}: cannot be a folder: {error.strerror}. Name another.") from error
     if not there.is_dir() or not os.access(there, os.W_OK):
         raise StorageError(
             f"{folder}: nothing can be written there. It must be a folder that can be written; name another."

@@ -105,7 +105,11 @@ def test_a_plain_run_writes_no_baseline(place):
 
 def test_what_an_earlier_run_reported_of_other_strategies_does_not_stay(place):
     assert place.eval("--strategies", "headers+bm25") == 0
+    for name in ("latest.docx", "latest.backup.json"):
+        (place.out / name).write_text("somebody else's")
+    (place.out / "latest.d").mkdir()
     assert place.eval("--strategies", "fixed_500+bm25") == 0
+    assert {"latest.docx", "latest.backup.json", "latest.d"} <= {path.name for path in place.out.iterdir()}
     assert not (place.out / "latest.headers+bm25.run").exists()
     assert (place.out / "latest.fixed_500+bm25.run").exists()
 

@@ -88,13 +88,17 @@ def answers(
     save_baseline: Annotated[bool, typer.Option("--save-baseline", help="Also write answers.json.")] = False,
     baseline_file: Annotated[Path, typer.Option("--baseline", help="What --check compares with.")] = DEFAULTS.answers,
     thresholds_file: ThresholdsOption = DEFAULTS.thresholds,
-    grades: Annotated[Path, typer.Option(help="Answers to grade by hand, a CSV file.")] = DEFAULTS.grades,
+    grades_file: Annotated[
+        Path | None,
+        typer.Option("--grades", help=f"Answers to grade by hand, a CSV file: {DEFAULTS.grades}, or beside --out."),
+    ] = None,
     show_agreement: Annotated[
         bool, typer.Option("--agreement", help="Only tell how far the judge agrees with the grades.")
     ] = False,
     quiet: QuietOption = False,
 ) -> None:
     """Answer every question, judge the answers, and write the verdicts."""
+    grades = grades_file or (DEFAULTS.grades if out_dir == DEFAULTS.out else out_dir / DEFAULTS.grades.name)
     if show_agreement:
         _show_agreement(grades)
         return
@@ -144,7 +148,9 @@ def answers(
     if save_baseline:
         files[out_dir / "answers.json"] = dumps(sealed(found))
     if any(row["verdict"] for row in rows):
-        files[grades] = sheet(rows, {q.id: q.answer for q in asked}, kept)
+        files[grades] = sheet(
+            rows, {q.id: q.answer if q.answer or not q.gold else "(see the evidence)" for q in asked}, kept
+        )
     write_atomic(files)
     if not quiet:
         _show(found["summary"], run)

@@ -54,6 +54,15 @@ from docmind.retrieval.engine import Engine
 from docmind.retrieval.fingerprint import treatment
 from docmind.types import Chunk, Question, Run
 
+OWN_REPORTS = (
+    "latest.comment.md",
+    "latest.annotations.txt",
+    "latest.*+*.run",
+    "latest.*+*.qrels",
+    "latest.s0_original.*",
+)
+"""Reports that a run may leave out, where an earlier one may have written them. Nothing else in the folder is touched."""
+
 LATENCY_SAMPLE = 20
 """Questions of which the time is taken, a strategy; the first is asked once beforehand, to warm up."""
 
@@ -244,9 +253,10 @@ def _write(material: Material, folder: Path, save_baseline: bool) -> None:
     if save_baseline and not found["counts"]["errors"]:
         files["baseline.json"] = dumps(baseline(found))
     write_atomic({folder / name: text for name, text in files.items()})
-    for earlier in folder.glob("latest.*"):  # a verdict or a strategy of another run would be taken for this one's
-        if earlier.name not in files and not earlier.name.startswith("latest.answers."):
-            earlier.unlink()
+    for pattern in OWN_REPORTS:  # a verdict or a strategy of another run would be taken for this one's
+        for earlier in folder.glob(pattern):
+            if earlier.name not in files and earlier.is_file():
+                earlier.unlink()
 
 
 def _say_verdict(verdict: Verdict, key: AnswerKey) -> None:

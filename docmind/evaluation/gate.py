@@ -73,12 +73,12 @@ def judge(results: Mapping[str, Any], baseline: Mapping[str, Any], thresholds: T
             *(_regression(change, thresholds) for change in comparison.changes),
             *_must_pass(production, thresholds),
         ),
-        incomplete=tuple(_incomplete(results, comparison)),
+        incomplete=tuple(_incomplete(results, baseline, comparison)),
         comparison=comparison,
     )
 
 
-def _incomplete(results: Mapping[str, Any], comparison: Comparison) -> list[str]:
+def _incomplete(results: Mapping[str, Any], baseline: Mapping[str, Any], comparison: Comparison) -> list[str]:
     reasons = [f"not comparable with the baseline: {reason}" for reason in comparison.refusals]
     if comparison.refusals:
         reasons[-1] += ". Make a new baseline: docmind eval --save-baseline"
@@ -86,6 +86,8 @@ def _incomplete(results: Mapping[str, Any], comparison: Comparison) -> list[str]
         reasons.append(f"a filter left out {left_out} of the answer key's questions")
     if comparison.missing:
         reasons.append(f"strategies of the baseline were not run: {', '.join(comparison.missing)}")
+    if unmeasured := [name for name, strategy in baseline["strategies"].items() if strategy["metrics"] is None]:
+        reasons.append(f"the baseline has no metrics of {', '.join(unmeasured)}. Make a new one")
     for name, strategy in results["strategies"].items():
         failed = [question for question, found in strategy["questions"].items() if found["error"] is not None]
         if failed:

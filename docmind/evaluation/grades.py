@@ -51,6 +51,7 @@ def read_sheet(path: Path) -> list[dict[str, str]]:
     if not path.exists():
         return []
     try:
+        csv.field_size_limit(2**30)  # a model's answer can be longer than csv's own limit
         with path.open(encoding="utf-8-sig", newline="") as file:  # spreadsheets write a byte order mark
             reader = csv.DictReader(file)
             rows = list(reader)

@@ -13,7 +13,15 @@ def _not_blank(text: str) -> str:
     return text
 
 
+def _printable(text: str) -> str:
+    if not text.isprintable():
+        raise ValueError("text without line breaks and control characters")
+    return text
+
+
 Text = Annotated[str, AfterValidator(_not_blank)]
+Name = Annotated[Text, AfterValidator(_printable)]
+"""Stands in file names, in logs and in reports of one line."""
 
 
 class Form(BaseModel):
@@ -47,9 +55,9 @@ class Message(Form):
 class Line(Form):
     """What both forms of a line share."""
 
-    id: Text
+    id: Name
     question: Text
-    type: Text | None = None
+    type: Name | None = None
     answer: Text | None = None
     split: Literal["dev", "test"] | None = None
     author: Text | None = None

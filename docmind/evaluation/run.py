@@ -44,7 +44,7 @@ def _ask(strategy: str, retriever: Retriever, question: Question, k: int) -> Out
     except (DocMindError, MemoryError):
         raise
     except Exception as error:  # whatever a strategy raises is told as its own fault, never scored
-        reason = f"{type(error).__name__}: {error}"
+        reason = " ".join(f"{type(error).__name__}: {error}".split())
         _log.warning("%s, question %s (line %d): %s", strategy, question.id, question.line, reason)
         _log.debug("where it was raised", exc_info=True)
         return Outcome(question.id, query, ranking=None, error=reason)

@@ -24,7 +24,7 @@ def check(text: str, given: int) -> Checked:
     removed: dict[int, None] = {}
 
     def keep(match: re.Match[str]) -> str:
-        numbers = [int(number) for number in re.findall(r"\d+", match[1])]
+        numbers = [int(number[:9]) for number in re.findall(r"\d+", match[1])]
         known = [number for number in numbers if 1 <= number <= given]
         cited.update(dict.fromkeys(known))
         removed.update(dict.fromkeys(number for number in numbers if number not in known))

@@ -314,3 +314,11 @@ def test_percents_have_the_digits_that_tell_a_value_from_its_rounding(value, sho
 
 def test_probabilities():
     assert [probability(p) for p in (1.0, 0.0123, 0.001, 0.0009)] == ["1.000", "0.012", "0.001", "<0.001"]
+
+
+def test_a_baseline_without_metrics_is_no_reason_to_pass():
+    found, kept = results({"s": {"q1": 1}}), reference({"s": {"q1": 1}})
+    kept["strategies"]["s"]["metrics"] = None
+    verdict = judge(found, kept, Thresholds(production="s", min_hit_at_3=0.0, max_regression_pp=3.0))
+    assert verdict.exit_code == 3
+    assert any("the baseline has no metrics of s" in reason for reason in verdict.incomplete)

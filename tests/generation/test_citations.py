@@ -61,3 +61,8 @@ def test_what_remains_are_the_words_and_true_citations(parts, passages):
     left = check(checked.text, 0).text  # all citations taken out
     assert left.split() == check("".join(f"{word}[0]" for word, _ in parts), 0).text.split()
     assert "".join(left.split()) == "".join(bare.split())
+
+
+def test_a_number_too_long_to_read_is_a_false_citation():
+    found = check(f"So it is [{'9' * 6000}].", 3)
+    assert (found.text, found.cited) == ("So it is.", ())
