@@ -81,6 +81,11 @@ def main(arguments: Sequence[str], environ: Mapping[str, str], sleep: Callable[[
     except GivenUpError as reason:
         _say(f"::error::No comment was posted: {reason}")
         return 1
+    except (OSError, KeyError, TypeError, AttributeError, ValueError) as error:
+        # The event, or a reply through a proxy, is not what GitHub documents.
+        told = " ".join(f"{type(error).__name__}: {error}".split())
+        _say(f"::error::No comment was posted: the event or a reply has not the form expected ({told}).")
+        return 1
     return 0
 
 

@@ -307,3 +307,17 @@ def test_a_link_is_not_followed(github, post, folder, tmp_path):
     (folder / "latest.comment.md").symlink_to(tmp_path / "secret")
     assert post() == (1, "::error::No comment was posted: latest.comment.md is a link. Only a file is read.\n")
     assert not github.requests
+
+
+@pytest.mark.parametrize("event", ["", "[]", "{}", '{"workflow_run": null}', '{"workflow_run": {"head_sha": null}}'])
+def test_an_event_of_another_form_is_told_in_one_line(tmp_path, event):
+    (tmp_path / "event.json").write_text(event)
+    (tmp_path / "latest.comment.md").write_text("text")
+    told = {"GITHUB_EVENT_PATH": str(tmp_path / "event.json"), "GITHUB_API_URL": "http://127.0.0.1:9"}
+    environ = {**os.environ, **told, "GITHUB_TOKEN": TOKEN, "GITHUB_REPOSITORY": REPOSITORY}
+    done = subprocess.run(
+        [sys.executable, SCRIPT, tmp_path], env=environ, capture_output=True, text=True, timeout=30, check=False
+    )
+    assert done.returncode == 1
+    assert (done.stdout + done.stderr).startswith("::error::No comment was posted")
+    assert "Traceback" not in done.stdout + done.stderr

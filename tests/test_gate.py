@@ -657,3 +657,26 @@ def test_diff_of_a_file_that_cannot_be_read_ends_with_2(place, capsys, damage, t
 def test_diff_of_no_file_ends_with_2(place, capsys):
     assert main(["diff", str(place.root / "lexical.json"), str(place.root / "none.json")]) == 2
     assert "none.json: cannot be read: No such file" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        lambda run: run.update(fingerprint=None),
+        lambda run: run.pop("types"),
+        lambda run: run["fingerprint"].pop("treatment"),
+        lambda run: next(iter(run["strategies"].values()))["questions"].popitem(),
+        lambda run: next(iter(next(iter(run["strategies"].values()))["questions"].values())).update(ranks="1"),
+        lambda run: next(iter(run["strategies"].values())).pop("metrics"),
+    ],
+)
+def test_a_run_that_was_edited_is_told_by_the_diff_without_a_traceback(place, capsys, damage):
+    assert place.eval("--strategies", LEXICAL) == 0
+    edited = json.loads((place.out / "latest.json").read_bytes())
+    damage(edited)
+    (place.root / "edited.json").write_text(json.dumps(edited))
+    capsys.readouterr()
+    assert main(["diff", str(place.out / "latest.json"), str(place.root / "edited.json")]) == 2
+    message = capsys.readouterr().err
+    assert "Make it anew" in message
+    assert "Traceback" not in message

@@ -29,7 +29,7 @@ from docmind.cli.common import (
 )
 from docmind.cli.terminal import out, show, tell
 from docmind.config import DEPTH, MATRIX, Settings, Strategy
-from docmind.errors import IncompleteError, UsageError
+from docmind.errors import IncompleteError, StorageError, UsageError
 from docmind.evaluation.attribution import ceiling, lost_at, winners
 from docmind.evaluation.baseline import baseline, read_baseline, read_run
 from docmind.evaluation.compare import compare
@@ -162,7 +162,18 @@ def diff(
 ) -> None:
     """Tell which questions the second run lost and gained against the first. It judges nothing and ends with 0."""
     before, after = read_run(old), read_run(new)
-    for line in difference(compare(before, after), after["types"]):
+    try:
+        lines = list(difference(compare(before, after), after["types"]))
+    except (
+        KeyError,
+        TypeError,
+        AttributeError,
+        ValueError,
+    ) as error:  # a latest.json has no checksum to tell an edit by
+        raise StorageError(
+            f"{old} or {new} is no whole run ({type(error).__name__}: {error}). Make it anew: docmind eval."
+        ) from error
+    for line in lines:
         out.print(line, soft_wrap=True)
 
 
