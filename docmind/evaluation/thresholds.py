@@ -70,7 +70,7 @@ def read_thresholds(path: Path) -> Thresholds:
         raise StorageError(
             f"{path}: the thresholds cannot be read: {error.strerror}. Name a file with --thresholds."
         ) from error
-    except (yaml.YAMLError, ValueError, RecursionError) as error:
+    except (yaml.YAMLError, ValueError, RecursionError, LookupError, AttributeError, TypeError) as error:  # odd tags
         raise UsageError(
             f"{path}: is no YAML: {' '.join(str(error).split())}. Write one `key: value` a line."
         ) from error

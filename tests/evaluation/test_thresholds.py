@@ -159,3 +159,11 @@ def test_no_file_ends_with_2_and_names_the_option(tmp_path):
             read_thresholds(path)
         assert raised.value.exit_code == 2
         assert str(path) in str(raised.value)
+
+
+@pytest.mark.parametrize("tagged", ['!!int ""', "!!bool zz", "!!timestamp zz"])
+def test_an_odd_tag_is_told_without_a_traceback(tmp_path, tagged):
+    path = tmp_path / "thresholds.yaml"
+    path.write_text(f"production: {tagged}\n")
+    with pytest.raises(UsageError, match="is no YAML"):
+        read_thresholds(path)
