@@ -30,7 +30,7 @@ from docmind.cli.common import (
 from docmind.cli.terminal import out, progress, show, tell
 from docmind.config import Settings
 from docmind.errors import IncompleteError, LanguageModelError, UsageError
-from docmind.evaluation.answergate import exit_code, judge_answers, read_reference, sealed
+from docmind.evaluation.answergate import judge_answers, read_reference
 from docmind.evaluation.answers import (
     SCHEMA,
     answer_key_of,
@@ -44,12 +44,13 @@ from docmind.evaluation.answers import (
     summary,
 )
 from docmind.evaluation.dataset import AnswerKey, load_questions
-from docmind.evaluation.gate import Check
+from docmind.evaluation.gate import Check, exit_code
 from docmind.evaluation.grades import agreement, read_sheet, sheet
 from docmind.evaluation.instrument import instrument
 from docmind.evaluation.layout import dumps
 from docmind.evaluation.reports.answers import confidence, table
 from docmind.evaluation.reports.tables import plural
+from docmind.evaluation.results import sealed
 from docmind.evaluation.thresholds import AnswerThresholds, read_thresholds
 from docmind.files import append_line, check_writable, write_atomic
 from docmind.generation.answer import ANSWERERS, answerer
@@ -129,7 +130,7 @@ def answers(
         answering = answerer(provider, engine, wanted.name, model)
         if llm:
             check_judge(llm.name, answering.name)
-        run = _Run(retriever, answering, llm, out_dir / "latest.answers.jsonl")
+        run = _Run(retriever, answering, llm, llm.name if llm else span_judge(), out_dir / "latest.answers.jsonl")
         rows = run.all(asked, quiet)
         hashes = instrument(replace(key, questions=asked), engine.documents)["questions"]
         found: dict[str, Any] = {
@@ -170,6 +171,7 @@ class _Run:
     retriever: Retriever
     answerer: Answerer
     judge: LLM | None
+    judged_by: str
     file: Path
     rules: str = field(default_factory=fingerprint)
     spent: dict[str, Usage] = field(default_factory=dict)
@@ -187,9 +189,8 @@ class _Run:
 
     def _one(self, question: Question, known: dict[str, dict[str, Any]]) -> dict[str, Any]:
         ranking = self.retriever.retrieve(question.query, PASSAGES)
-        judge_name = self.judge.name if self.judge else span_judge()
         texts = [passage.hit.text for passage in passages(ranking)]
-        key = answer_key_of(question, self.answerer.name, judge_name, self.rules, texts)
+        key = answer_key_of(question, self.answerer.name, self.judged_by, self.rules, texts)
         if key in known and known[key]["error"] is None:
             self.reused += 1
             return known[key]

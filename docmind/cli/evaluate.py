@@ -288,8 +288,9 @@ def _say_verdict(verdict: Verdict, key: AnswerKey) -> None:
         if change.strategy in lost:
             for line in flips(change, type_of):
                 tell(line)
+    lost_anywhere = frozenset().union(*lost.values())
     for question in key.questions:
-        if question.id in frozenset().union(*lost.values()):
+        if question.id in lost_anywhere:
             tell(f"{question.id} (line {question.line}): {cut(question.text, 200)}")
     for check in verdict.checks:
         tell(f"{signs[check.passed]}: {check.name}: {check.told}", None if check.passed else "red")

@@ -10,19 +10,13 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
-from docmind.errors import IncompleteError, StorageError
+from docmind.errors import IncompleteError
 from docmind.evaluation.answers import SCHEMA
-from docmind.evaluation.gate import FAILED, INCOMPLETE, PASSED, Check, percent
-from docmind.evaluation.layout import checksum
-from docmind.evaluation.results import read_object
+from docmind.evaluation.gate import Check, percent
+from docmind.evaluation.results import read_object, unbroken
 from docmind.evaluation.thresholds import AnswerThresholds, exact
 
 _REMEDY = "Restore the committed file, or make it anew: docmind answers --save-baseline."
-
-
-def sealed(run: Mapping[str, Any]) -> dict[str, Any]:
-    """`run` with a checksum of itself."""
-    return {**run, "checksum": checksum(run)}
 
 
 def read_reference(path: Path) -> dict[str, Any]:
@@ -32,11 +26,8 @@ def read_reference(path: Path) -> dict[str, Any]:
         raise IncompleteError(
             f"{path}: there are no committed answers yet. Make them: docmind answers --save-baseline."
         )
-    found = read_object(path, (SCHEMA,), _REMEDY)
-    rest = {key: value for key, value in found.items() if key != "checksum"}
-    if found.get("checksum") != checksum(rest):
-        raise StorageError(f"{path}: was changed after it was written: its checksum is of other contents. {_REMEDY}")
-    return rest
+    found = unbroken(path, read_object(path, (SCHEMA,), _REMEDY), _REMEDY)
+    return {key: value for key, value in found.items() if key != "checksum"}
 
 
 def judge_answers(
@@ -55,13 +46,6 @@ def judge_answers(
         _bound("abstentions on unanswerable questions", without, "abstained", at_least=thresholds.min_abstention),
         _regression(run, reference, thresholds, answerable),
     )
-
-
-def exit_code(checks: tuple[Check, ...]) -> int:
-    """3 where something could not be judged, else 1 where a check failed, else 0."""
-    if any(check.passed is None for check in checks):
-        return INCOMPLETE
-    return PASSED if all(check.passed for check in checks) else FAILED
 
 
 def _bound(

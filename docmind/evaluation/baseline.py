@@ -6,10 +6,9 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from docmind.errors import IncompleteError, StorageError
+from docmind.errors import IncompleteError
 from docmind.evaluation import results
-from docmind.evaluation.layout import checksum
-from docmind.evaluation.results import read_object
+from docmind.evaluation.results import read_object, sealed, unbroken
 
 SCHEMA = "docmind.baseline/1"
 DISPLACING = 3
@@ -31,7 +30,7 @@ def baseline(run: Mapping[str, Any]) -> dict[str, Any]:
         "schema": SCHEMA,
         "strategies": {name: _strategy(strategy) for name, strategy in run["strategies"].items()},
     }
-    return {**reference, "checksum": checksum(reference)}
+    return sealed(reference)
 
 
 def _strategy(strategy: Mapping[str, Any]) -> dict[str, Any]:
@@ -50,18 +49,11 @@ def read_baseline(path: Path) -> dict[str, Any]:
             f"{path}: there is no baseline. Name one with --baseline, or make it: docmind eval --save-baseline, which "
             "writes it to the folder --out."
         )
-    return _unchanged(path, read_object(path, (SCHEMA,), _REMEDY))
+    return unbroken(path, read_object(path, (SCHEMA,), _REMEDY), _REMEDY)
 
 
 def read_run(path: Path) -> dict[str, Any]:
     """What `results` or `baseline` gave, from its file, as the schema in it says. Raises StorageError where it cannot be
     read, is cut off, edited or something else."""
     found = read_object(path, (results.SCHEMA, SCHEMA), "Name a latest.json or a baseline.json.")
-    return found if found["schema"] == results.SCHEMA else _unchanged(path, found)
-
-
-def _unchanged(path: Path, found: dict[str, Any]) -> dict[str, Any]:
-    rest = {key: value for key, value in found.items() if key != "checksum"}
-    if found.get("checksum") != checksum(rest):
-        raise StorageError(f"{path}: was changed after it was written: its checksum is of other contents. {_REMEDY}")
-    return found
+    return found if found["schema"] == results.SCHEMA else unbroken(path, found, _REMEDY)

@@ -44,14 +44,19 @@ class Verdict:
     @property
     def exit_code(self) -> int:
         """3 where something could not be judged, else 1 where a check failed, else 0."""
-        if self.incomplete or any(check.passed is None for check in self.checks):
-            return INCOMPLETE
-        return PASSED if all(check.passed for check in self.checks) else FAILED
+        return INCOMPLETE if self.incomplete else exit_code(self.checks)
 
     @property
     def headline(self) -> str:
         """The verdict in a few words."""
         return {PASSED: "passed", FAILED: "failed", INCOMPLETE: "not comparable or incomplete"}[self.exit_code]
+
+
+def exit_code(checks: Sequence[Check]) -> int:
+    """3 where something could not be judged, else 1 where a check failed, else 0."""
+    if any(check.passed is None for check in checks):
+        return INCOMPLETE
+    return PASSED if all(check.passed for check in checks) else FAILED
 
 
 def check_must_pass(thresholds: Thresholds, questions: Sequence[Question]) -> None:

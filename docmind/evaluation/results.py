@@ -10,6 +10,7 @@ from typing import Any
 
 from docmind.errors import StorageError
 from docmind.evaluation.attribution import LostAt
+from docmind.evaluation.layout import checksum
 from docmind.evaluation.score import Scores, Slice
 from docmind.types import Hit, Outcome, Question, Run, merge
 
@@ -111,6 +112,19 @@ def read_object(path: Path, schemas: Sequence[str], remedy: str) -> dict[str, An
     if named not in schemas:
         raise StorageError(f"{path}: its schema is {named!r}, {' or '.join(schemas)} was expected. {remedy}")
     return dict(found)
+
+
+def sealed(run: Mapping[str, Any]) -> dict[str, Any]:
+    """`run` with a checksum of itself, which `unbroken` holds it to."""
+    return {**run, "checksum": checksum(run)}
+
+
+def unbroken(path: Path, found: dict[str, Any], remedy: str) -> dict[str, Any]:
+    """`found`, as `sealed` gave it. Raises StorageError, ending with `remedy`, where it was changed since."""
+    rest = {key: value for key, value in found.items() if key != "checksum"}
+    if found.get("checksum") != checksum(rest):
+        raise StorageError(f"{path}: was changed after it was written: its checksum is of other contents. {remedy}")
+    return found
 
 
 def _refuse_constant(name: str) -> None:

@@ -6,9 +6,11 @@ from fractions import Fraction
 import pytest
 
 from docmind.errors import IncompleteError, StorageError
-from docmind.evaluation.answergate import exit_code, judge_answers, read_reference, sealed
+from docmind.evaluation.answergate import judge_answers, read_reference
 from docmind.evaluation.answers import SCHEMA, VERDICTS
+from docmind.evaluation.gate import exit_code
 from docmind.evaluation.layout import dumps
+from docmind.evaluation.results import sealed
 from docmind.evaluation.thresholds import AnswerThresholds
 
 LOOSE = {
