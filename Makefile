@@ -18,7 +18,7 @@ lint: .venv/installed ## ruff and mypy --strict
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 
-bench: .venv/installed ## the comparisons of results/bench.json (about ten minutes)
+bench: .venv/installed ## the comparisons of results/bench.json (about fifteen minutes, and 20 GB of memory for the pipeline that it compares with)
 	$(BIN)/python scripts/bench.py
 
 # The stamp is made last, so that an install that was interrupted is done again.

@@ -21,11 +21,11 @@ from docmind.config import MATRIX, Settings
 from docmind.corpus import FORMATS
 from docmind.errors import DocMindError
 from docmind.evaluation.baseline import read_baseline, read_run
-from docmind.evaluation.compare import best, compare, is_hit
+from docmind.evaluation.compare import Change, best, compare, is_hit
 from docmind.evaluation.dataset import load_questions
 from docmind.evaluation.instrument import instrument
 from docmind.evaluation.reports.html import excerpt
-from docmind.evaluation.reports.tables import matrix, order, percent, plural
+from docmind.evaluation.reports.tables import matrix, order, percent
 from docmind.evaluation.results import read_object
 from docmind.evaluation.thresholds import read_thresholds
 from docmind.models import load
@@ -33,6 +33,7 @@ from docmind.serving import charts, markup
 from docmind.serving.panel import bar, notice, panel
 from docmind.serving.shared import SharedEngine
 from docmind.serving.uploads import MEGABYTES, Uploads
+from docmind.text import plural
 from docmind.types import Question, merge
 
 SETTINGS = Settings()
@@ -200,16 +201,23 @@ def against_baseline(run: Mapping[str, Any]) -> None:
             "strategy": change.strategy,
             "Hit@3 before": percent(change.before / change.n),
             "now": percent(change.after / change.n),
-            "lost": ", ".join(flip.question_id for flip in change.lost),
-            "gained": ", ".join(flip.question_id for flip in change.gained),
+            "lost": ", ".join(flip.question_id for flip in change.lost) or "none",
+            "gained": ", ".join(flip.question_id for flip in change.gained) or "none",
             "p": round(change.p, 3),
-            "within noise": change.within_noise,
+            "verdict": verdict(change),
         }
         for change in found.changes
     ]
     if rows:
         st.caption(f"{plural(found.questions, 'question')} can be compared.")
         st.dataframe(rows, height="content")
+
+
+def verdict(change: Change) -> str:
+    """What may be said of a change, in words."""
+    if not change.lost and not change.gained:
+        return "no change"
+    return "within noise" if change.within_noise else "beyond noise"
 
 
 def missed(run: Mapping[str, Any], question: str) -> int:

@@ -12,6 +12,10 @@
 A message says the value, what was expected, and the command or edit that mends it.
 """
 
+from __future__ import annotations
+
+from docmind.types import Usage
+
 
 class DocMindError(Exception):
     """The root. `exit_code` is what a command ends with when the error reaches it."""
@@ -36,7 +40,13 @@ class ModelError(DocMindError):
 
 
 class LanguageModelError(DocMindError):
-    """A language model out of reach, refusing, or answering what cannot be read."""
+    """A language model out of reach, refusing, or answering what cannot be read. `usage` is what `model`, named as in a
+    Completion, cost all the same."""
+
+    def __init__(self, message: str, model: str = "", usage: Usage | None = None) -> None:
+        super().__init__(message)
+        self.model = model
+        self.usage = usage or Usage()
 
 
 class StorageError(DocMindError):

@@ -31,6 +31,25 @@ def words(text: str) -> list[str]:
     return _WORD.findall(unicodedata.normalize("NFKC", text).casefold())
 
 
+_UNSEEN = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff\u202a-\u202e\u2066-\u2069\ufffe\uffff]")
+
+
+def visible(text: str, instead: str = "\N{REPLACEMENT CHARACTER}") -> str:
+    """`text` with `instead` for each character that XML, browsers or terminals refuse or take for an order, and for those
+    that turn the direction of what follows, which right-to-left letters do not need."""
+    return _UNSEEN.sub(instead, text)
+
+
+def plural(n: int, thing: str) -> str:
+    """(1, "question") as "1 question", (2, "question") as "2 questions"."""
+    return f"{n} {thing}" if n == 1 else f"{n} {thing}s"
+
+
+def same_title(one: str, other: str) -> bool:
+    """Whether two titles differ in case and white space alone."""
+    return one.casefold().split() == other.casefold().split()
+
+
 def stems(text: str) -> list[str]:
     """The words of `text` without STOP_WORDS, stemmed by Snowball's English stemmer (Porter2).
 

@@ -164,7 +164,8 @@ def read_manifest(path: Path) -> dict[str, int]:
             continue
         page = PureWindowsPath(line)  # knows drives and both kinds of slashes; other systems' paths are fewer
         hidden = any(part.startswith(".") for part in page.parts)
-        if page.anchor or hidden or page.as_posix() != line or line in LEFT_OUT or page.suffix.lower() not in FORMATS:
+        odd = page.anchor or hidden or page.as_posix() != line or not line.isprintable()
+        if odd or line in LEFT_OUT or page.suffix.lower() not in FORMATS:
             raise UsageError(
                 f"{path}:{number}: {line!r} is no page that can be fetched. Expected is a path below the project such as "
                 f"content/handbook/finance/expenses.md: relative, slashes forward, no name that begins with a dot, "

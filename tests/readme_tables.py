@@ -57,6 +57,7 @@ def bench() -> str:
         "cold `eval`",
         "warm `eval`",
         "peak memory",
+        "of the plain one",
     )
     rows = (
         (
@@ -65,7 +66,8 @@ def bench() -> str:
             f"{found['plain_over_cold_index']:.1f} times faster",
             f"{found['cold_eval_seconds']:.0f} s",
             f"{found['warm_eval_seconds']:.0f} s",
-            f"{found['cold_peak_mb']:.0f} MB",
+            f"{found['cold_peak_mb']:,.0f} MB",
+            f"{found['plain_peak_mb']:,.0f} MB",
         )
         for name, found in result("bench.json")["corpora"].items()
     )
@@ -75,11 +77,14 @@ def bench() -> str:
 
 def answers() -> str:
     found = result("answers.json")["summary"]
-    groups = {"answerable": found["answerable"]["test"], "unanswerable": found["unanswerable"]["test"]}
+    groups = {
+        "answerable": found["answerable"]["by_split"]["test"],
+        "unanswerable": found["unanswerable"]["by_split"]["test"],
+    }
     rows = tuple(
         (name, str(part["n"]), *(percent(part["rates"][v]) for v in VERDICTS)) for name, part in groups.items()
     )
-    area = found["confidence"]["test"]
+    area = found["confidence"]["by_split"]["test"]
     told = "; ".join(f"{name} {a['value']:.2f} ({a['low']:.2f} to {a['high']:.2f})" for name, a in area.items())
     return (
         table(Table(("on `test`, percent", "questions", *VERDICTS), rows))

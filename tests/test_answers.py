@@ -157,7 +157,7 @@ def test_a_second_run_uses_every_row_again(place, asked, capsys):
     assert "used again" not in capsys.readouterr().out
     rows = place.rows()
     assert place.run() == 0
-    assert "5 answers of an earlier run were used again." in capsys.readouterr().out
+    assert "5 answers used again from an earlier run." in capsys.readouterr().out
     assert len(asked) == 5
     assert place.rows() == rows
     assert place.found()["verdicts"] == OFFLINE
@@ -225,11 +225,15 @@ def test_a_changed_question_is_asked_again(place, asked):
     assert asked == ["How much annual leave is there?"]
 
 
-def test_other_rules_make_every_question_be_asked_again(place, monkeypatch, asked):
+def test_another_judge_judges_the_same_answers_anew_and_other_rules_ask_again(place, monkeypatch, asked):
     assert place.run() == 0
     monkeypatch.setattr("docmind.cli.answers.span_judge", lambda: "another rule")
     assert place.run() == 0
-    assert len(asked) == 10
+    assert asked == text_of(*OFFLINE), "the answers are the same, and judged anew"
+    assert [row["id"] for row in place.rows()] == [*OFFLINE, *OFFLINE]
+    monkeypatch.setattr("docmind.cli.answers.fingerprint", lambda: "other prompts")
+    assert place.run() == 0
+    assert asked == [*text_of(*OFFLINE), *text_of(*OFFLINE)]
 
 
 # Some of the questions
@@ -499,14 +503,14 @@ def test_a_failed_judgement_is_an_error_and_no_score_and_only_it_is_asked_again(
         assert place.found()["verdicts"]["q3"] is None
         [failed] = [row for row in place.rows() if row["error"]]
         assert (failed["id"], failed["verdict"]) == ("q3", None)
-        kept = ("".join(broken[0].pieces), "Yes [1].") if broken[0].status == 200 else (None, None)
-        assert (failed.get("raw"), failed.get("answer")) == kept
+        raw = "".join(broken[0].pieces) if broken[0].status == 200 else None
+        assert (failed["raw"], failed["answer"]) == (raw, "Yes [1].")
 
         broken.clear()
         server.requests.clear()
         assert place.run(*models) == 0
-    assert Counter(asked.body["model"] for asked in server.requests) == {"small": 1, "large": 1}
-    assert "4 answers of an earlier run were used again." in capsys.readouterr().out
+    assert Counter(asked.body["model"] for asked in server.requests) == {"large": 1}, "the answer was paid already"
+    assert "4 answers used again from an earlier run." in capsys.readouterr().out
     assert place.found()["verdicts"]["q3"] == "correct"
 
 
@@ -520,16 +524,35 @@ def test_the_tokens_of_failed_judgements_are_told(place, monkeypatch, capsys):
     assert re.search(r"large@\S+: 1107 tokens in, 423 out", capsys.readouterr().out)
 
 
-def test_an_answer_that_cannot_be_had_is_an_error_row(place, monkeypatch, capsys):
+def test_where_no_question_gets_a_reply_the_rest_is_not_asked(place, monkeypatch, capsys):
     with LlmServer([Reply(status=401)]) as server:
         point(monkeypatch, "openai", server)
         assert place.run("--provider", "openai") == 3
     told = capsys.readouterr().err
-    assert "5 questions ended in an error, q1 first: openai refuses the key (401). Check OPENAI_API_KEY" in told
-    assert [row["verdict"] for row in place.rows()] == [None] * 5
-    assert place.found()["summary"]["answerable"]["all"]["rates"] is None
+    assert "3 questions one after another got no reply, q3 last: openai refuses the key (401). Check OPENAI_API" in told
+    assert "0 of 5 have a verdict" in told
+    assert len(server.requests) == 3, "the rest would fare no better"
+    assert [row["verdict"] for row in place.rows()] == [None] * 3
     assert not place.grades.exists(), "nothing to grade"
     assert KEY not in told + place.file.read_text()
+
+
+def test_questions_without_a_reply_here_and_there_end_no_run(place, monkeypatch, capsys):
+    replies = iter([Reply(status=400), Reply(status=400), "Yes [1].", Reply(status=400), Reply(status=400)])
+    with LlmServer(lambda _: next(replies)) as server:
+        point(monkeypatch, "openai", server)
+        assert place.run("--provider", "openai") == 3
+    assert "4 questions ended in an error, q1 first: " in capsys.readouterr().err
+    counts = place.found()["summary"]["answerable"]["all"]
+    assert (counts["n"], counts["judged"]) == (4, 1)
+
+
+def test_what_failed_tries_cost_is_told(place, monkeypatch, capsys):
+    filtered = Reply(("25 ",), finish="content_filter", usage=(1_000, 400))
+    with LlmServer([filtered]) as server:
+        point(monkeypatch, "openai", server)
+        assert place.run("--provider", "openai", "--limit", "2") == 3
+    assert re.search(r"gpt-4\.1-mini@\S+: 2000 tokens in, 800 out", capsys.readouterr().out)
 
 
 # Grades

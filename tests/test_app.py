@@ -251,7 +251,8 @@ def test_results_are_shown_with_the_baseline_and_the_gold_marked(evaluated):
     ]
     frames = [frame.value for frame in page.dataframe]
     assert list(frames[0].index) == [strategy.name for strategy in MATRIX]
-    assert list(frames[1]["within noise"]) == [True] * len(MATRIX)
+    assert list(frames[1]["verdict"]) == ["no change"] * len(MATRIX)
+    assert list(frames[1]["lost"]) == list(frames[1]["gained"]) == ["none"] * len(MATRIX)
     assert "<mark>25 days of annual leave</mark>" in shown(page)
     assert page.expander[-1].label == "headers+rerank: found at 1"
 

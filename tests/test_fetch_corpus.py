@@ -366,6 +366,7 @@ def test_an_address_that_is_none_is_refused_unquoted(fetch, url):
     [
         "../a.md", "content/../../a.md", "/etc/a.md", "C:/a.md", "C:a.md", "//host/share/a.md", "a\\..\\b.md", "a//b.md",
         "./a.md", ".git/a.md", "a/.b.md", "NOTICE.md", "README.md", "content/handbook", "a.rst",
+        "a\0b.md", "a\u202eb.md",
     ],
 )  # fmt: skip
 def test_a_path_that_leaves_the_folder_or_is_no_page_is_refused_with_its_line(fetch, gitlab, place, line):

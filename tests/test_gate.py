@@ -16,6 +16,7 @@ from workplace import Workplace
 from docmind.chunking import CHUNKERS
 from docmind.chunking.headers import Headers
 from docmind.cli import main
+from docmind.cli.evaluate import _link
 from docmind.config import MATRIX
 from docmind.evaluation.baseline import baseline, read_baseline
 from docmind.evaluation.layout import dumps
@@ -626,6 +627,15 @@ def test_diff_tells_what_was_lost_and_what_took_its_place_and_ends_with_0(two_ru
     ) in of_leave
 
 
+def test_diff_sends_nothing_to_the_terminal_that_it_would_obey(two_runs, capsys):
+    for path in two_runs:
+        path.write_text(path.read_text().replace('"g07"', '"\\u001b[2J\\u009bm"'))
+    assert main(["diff", *map(str, two_runs)]) == 0
+    shown = capsys.readouterr().out
+    assert not {"\x1b", "\x9b"} & set(shown)
+    assert "  lost \ufffd[2J\ufffdm: rank 1 → " in shown
+
+
 def test_diff_takes_baselines_too_and_finds_no_flip_between_a_run_and_its_own(place, two_runs, capsys):
     a, _ = two_runs
     for pair in ((place.root / "lexical.json", a), (a, place.root / "lexical.json"), (a, a)):
@@ -680,3 +690,17 @@ def test_a_run_that_was_edited_is_told_by_the_diff_without_a_traceback(place, ca
     message = capsys.readouterr().err
     assert "Make it anew" in message
     assert "Traceback" not in message
+
+
+@pytest.mark.parametrize(
+    ("key", "link"),
+    [("eval/questions.jsonl", "https://code.example/acme/handbook/blob/abc/"), ("../questions.jsonl", "")],
+)
+def test_questions_are_linked_where_the_answer_key_is_in_the_repository(tmp_path, monkeypatch, key, link):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("GITHUB_SERVER_URL", "https://code.example")
+    monkeypatch.setenv("GITHUB_REPOSITORY", "acme/handbook")
+    monkeypatch.setenv("GITHUB_SHA", "abc")
+    assert _link(Path(key)) == link
+    monkeypatch.delenv("GITHUB_SHA")
+    assert _link(Path(key)) == ""

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from docmind.text import STOP_WORDS, find_all, fold, nearest, stems, words
+from docmind.text import STOP_WORDS, find_all, fold, nearest, plural, same_title, stems, visible, words
 
 
 def test_words_ignore_case_punctuation_and_form() -> None:
@@ -118,3 +118,18 @@ def test_nearest_is_the_passage_that_shares_most_words() -> None:
     assert nearest(text, "zebra") == ""
     assert nearest("", "zebra") == ""
     assert nearest("short", "short and much longer evidence") == "short"
+
+
+def test_text_keeps_all_that_can_be_seen():
+    assert visible("tab\tline\n é 🎉 כמה \u200f") == "tab\tline\n é 🎉 כמה \u200f"
+    assert visible("\x00\x08\x0b\x1f\x7f\x80\x9f\ud800\ufffe") == "\ufffd" * 9
+    assert visible("a\u202eb\u2066c\u2069", "") == "abc"
+
+
+def test_titles_are_the_same_whatever_their_case_and_blanks():
+    assert same_title("Sweden page", " Sweden\n Page")
+    assert not same_title("Sweden page", "Sweden")
+
+
+def test_one_thing_and_more():
+    assert [plural(n, "page") for n in (0, 1, 2)] == ["0 pages", "1 page", "2 pages"]

@@ -12,6 +12,7 @@ from docmind import markup
 from docmind.chunking.cap import CAP, cap, token_starts
 from docmind.chunking.units import Ruler, Unit, units
 from docmind.protocols import Tokenizer
+from docmind.text import same_title
 from docmind.types import Chunk, ChunkKind, Document, Section, Span
 
 DEEPEST = 3
@@ -176,7 +177,7 @@ class _Page:
 
     def _breadcrumb(self, trail: tuple[Section, ...]) -> _Prefix:
         crumbs = [(section.title, section.heading) for section in trail]
-        if not trail or _plain(trail[0].title) != _plain(self.document.title):
+        if not trail or not same_title(trail[0].title, self.document.title):
             crumbs.insert(0, (self.document.title, None))
         line = _Prefix()
         kept: list[tuple[str, Span | None]] = []
@@ -191,7 +192,3 @@ class _Page:
 
     def _measured(self, text: str, spans: tuple[Span, ...]) -> _Prefix:
         return _Prefix(text, spans, len(token_starts(text, self.tokenizer)))
-
-
-def _plain(title: str) -> str:
-    return " ".join(title.casefold().split())

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -33,15 +32,15 @@ from docmind.errors import IncompleteError, LanguageModelError, UsageError
 from docmind.evaluation.answergate import judge_answers, read_reference
 from docmind.evaluation.answers import (
     SCHEMA,
+    Row,
     answer_key_of,
     check_judge,
-    failed_row,
     read_rows,
-    row,
     span_judge,
     span_verdict,
     stratified,
     summary,
+    verdict_key_of,
 )
 from docmind.evaluation.dataset import AnswerKey, load_questions
 from docmind.evaluation.gate import Check, exit_code
@@ -49,7 +48,6 @@ from docmind.evaluation.grades import agreement, read_sheet, sheet
 from docmind.evaluation.instrument import instrument
 from docmind.evaluation.layout import dumps
 from docmind.evaluation.reports.answers import confidence, table
-from docmind.evaluation.reports.tables import plural
 from docmind.evaluation.results import sealed
 from docmind.evaluation.thresholds import AnswerThresholds, read_thresholds
 from docmind.files import append_line, check_writable, write_atomic
@@ -61,9 +59,14 @@ from docmind.generation.judge import JudgementError, judge
 from docmind.llm import PROVIDERS
 from docmind.llm.prices import cost
 from docmind.protocols import LLM, Answerer, Retriever
-from docmind.types import Question, Ranking, Usage
+from docmind.text import plural
+from docmind.types import Answer, Question, Ranking, Usage
 
 JUDGE = "mistral-large-latest"
+
+IN_A_ROW = 3
+"""Questions that a language model does not answer, one after another, before a run ends: a wrong key, a server out of reach
+or a spent quota would leave the rest without an answer too, after minutes of waiting for each."""
 
 
 def answers(
@@ -78,7 +81,7 @@ def answers(
     ] = None,
     provider: Annotated[str, typer.Option(help=f"Who answers: {', '.join(ANSWERERS)}.")] = Extractive.name,
     model: Annotated[str | None, typer.Option(help="The provider's model, if not its default.")] = None,
-    judged_by: Annotated[
+    judge_kind: Annotated[
         Literal["span", "llm"], typer.Option("--judge", help="Offline by spans, or a model.")
     ] = "span",
     judge_provider: Annotated[str, typer.Option(help="Provider of the judging model.")] = "mistral",
@@ -113,13 +116,13 @@ def answers(
     reference = read_reference(baseline_file) if check else None
     if check and save_baseline:
         raise UsageError("--check and --save-baseline together would replace what is compared with. Give one of them.")
-    whole = provider == Extractive.name and judged_by == "span" and limit is None and sample is None
+    whole = provider == Extractive.name and judge_kind == "span" and limit is None and sample is None
     if (check or save_baseline) and not whole:
         raise UsageError(
             "--check and --save-baseline are of the extractive answers to every question, judged by spans."
         )
     wanted = named_strategy(strategy or (thresholds.production if thresholds else ""))
-    llm = PROVIDERS[judge_provider](judge_model) if judged_by == "llm" else None
+    llm = PROVIDERS[judge_provider](judge_model) if judge_kind == "llm" else None
     settings = Settings(
         corpus=corpus, questions=questions, index_dir=index_dir, profile=profile, exclude=tuple(exclude or ())
     )
@@ -130,8 +133,13 @@ def answers(
         answering = answerer(provider, engine, wanted.name, model)
         if llm:
             check_judge(llm.name, answering.name)
-        run = _Run(retriever, answering, llm, llm.name if llm else span_judge(), out_dir / "latest.answers.jsonl")
-        rows = run.all(asked, quiet)
+        judged_by = llm.name if llm else span_judge()
+        run = _Run(retriever, answering, llm, judged_by, fingerprint(), out_dir / "latest.answers.jsonl")
+        try:
+            rows = run.all(asked, quiet)
+        finally:  # an interrupted run has cost something too
+            if not quiet:
+                _show_spent(run)
         hashes = instrument(replace(key, questions=asked), engine.documents)["questions"]
         found: dict[str, Any] = {
             "schema": SCHEMA,
@@ -143,12 +151,12 @@ def answers(
                 "code": run.rules,
             },
             "summary": summary(rows, asked),
-            "verdicts": {found["id"]: found["verdict"] for found in sorted(rows, key=lambda row: row["id"])},
+            "verdicts": {row.id: row.verdict for row in sorted(rows, key=lambda row: row.id)},
         }
     files = {out_dir / "latest.answers.json": dumps(found)}
     if save_baseline:
         files[out_dir / "answers.json"] = dumps(sealed(found))
-    if any(row["verdict"] for row in rows):
+    if any(row.verdict for row in rows):
         files[grades] = sheet(
             rows, {q.id: q.answer if q.answer or not q.gold else "(see the evidence)" for q in asked}, kept
         )
@@ -157,9 +165,9 @@ def answers(
         _show(found["summary"], run)
     if bounds and reference:
         _end(judge_answers(found, reference, bounds, {question.id for question in asked if question.gold}))
-    if failed := [row for row in rows if row["error"]]:
+    if failed := [row for row in rows if row.error]:
         raise IncompleteError(
-            f"{plural(len(failed), 'question')} ended in an error, {failed[0]['id']} first: {failed[0]['error']} "
+            f"{plural(len(failed), 'question')} ended in an error, {failed[0].id} first: {failed[0].error} "
             "Run the same command again: only these are asked again."
         )
 
@@ -172,44 +180,64 @@ class _Run:
     answerer: Answerer
     judge: LLM | None
     judged_by: str
+    rules: str
     file: Path
-    rules: str = field(default_factory=fingerprint)
     spent: dict[str, Usage] = field(default_factory=dict)
     reused: int = 0
+    in_a_row: int = 0
 
-    def all(self, questions: Sequence[Question], quiet: bool) -> list[dict[str, Any]]:
-        """A row a question, in their order. Rows of earlier runs are used again where nothing they come from changed."""
+    def all(self, questions: Sequence[Question], quiet: bool) -> list[Row]:
+        """A row a question, in their order. Verdicts, and answers that want another judgement, are used again where
+        nothing they come from changed. Raises IncompleteError where IN_A_ROW questions get no reply."""
         known = read_rows(self.file)
-        rows = []
+        judged = {row.key: row for row in known if row.verdict}
+        answered = {row.answer_key: row for row in known if row.answer is not None}
+        rows: list[Row] = []
         with nullcontext(lambda done: None) if quiet else progress("answering", len(questions)) as advance:
             for question in questions:
-                rows.append(self._one(question, known))
+                rows.append(self._one(question, judged, answered))
+                if self.in_a_row == IN_A_ROW:
+                    there = sum(row.verdict is not None for row in rows)
+                    raise IncompleteError(
+                        f"{IN_A_ROW} questions one after another got no reply, {question.id} last: {rows[-1].error} "
+                        f"{there} of {len(questions)} have a verdict, which is kept. Run the same command again: it goes "
+                        "on from there."
+                    )
                 advance(1)
         return rows
 
-    def _one(self, question: Question, known: dict[str, dict[str, Any]]) -> dict[str, Any]:
+    def _one(self, question: Question, judged: Mapping[str, Row], answered: Mapping[str, Row]) -> Row:
         ranking = self.retriever.retrieve(question.query, PASSAGES)
-        texts = [passage.hit.text for passage in passages(ranking)]
-        key = answer_key_of(question, self.answerer.name, self.judged_by, self.rules, texts)
-        if key in known and known[key]["error"] is None:
+        given = [(passage.hit.chunk.id, passage.hit.text) for passage in passages(ranking)]
+        asked = answer_key_of(question, self.answerer.name, self.rules, given)
+        key = verdict_key_of(question, asked, self.judged_by)
+        if (found := judged.get(key)) and found.id == question.id:
             self.reused += 1
-            return known[key]
-        made = self._made(question, ranking, key)
-        append_line(self.file, json.dumps(made, ensure_ascii=False))
-        return made
+            return found
+        said = answered[asked].said(ranking, self.answerer.name) if asked in answered else None
+        row = self._made(question, ranking, (asked, key), said)
+        append_line(self.file, row.model_dump_json())
+        return row
 
-    def _made(self, question: Question, ranking: Ranking, key: str) -> dict[str, Any]:
+    def _made(self, question: Question, ranking: Ranking, keys: tuple[str, str], answer: Answer | None) -> Row:
+        told: dict[str, Any]
         try:
-            answer = self.answerer.answer(question.query, ranking)
-            self._spend(answer.model, answer.usage)
+            if answer is None:
+                answer = self.answerer.answer(question.query, ranking)
+                self._spend(answer.model, answer.usage)
             if self.judge is None or not answer.citations:  # abstained or unsupported: no judge is needed to tell
-                return row(question, key, answer, span_verdict(question, answer))
-            judged = judge(self.judge, question, answer, self._spend)
+                told = {"verdict": span_verdict(question, answer)}
+            else:
+                told = dict(judge(self.judge, question, answer, self._spend))
+            self.in_a_row = 0
         except JudgementError as error:
-            return failed_row(question, key, str(error)) | {"answer": answer.text, "raw": error.raw}
+            told = {"error": str(error), "raw": error.raw}
+            self.in_a_row = 0
         except LanguageModelError as error:
-            return failed_row(question, key, str(error))
-        return row(question, key, answer, judged.verdict, reason=judged.reason)
+            self._spend(error.model, error.usage)
+            told = {"error": str(error)}
+            self.in_a_row += 1
+        return Row.of(question, keys, answer, **told)
 
     def _spend(self, model: str, usage: Usage) -> None:
         self.spent[model] = self.spent.get(model, Usage()) + usage
@@ -230,19 +258,22 @@ def _show(counts: dict[str, Any], run: _Run) -> None:
     show(table(counts))
     if counts["confidence"]["all"]["all"]:
         show(confidence(counts))
-    told = [f"{run.reused} answers of an earlier run were used again."] if run.reused else []
+    out.print(f"Written to {run.file} and {run.file.with_suffix('.json')}.", soft_wrap=True)
+
+
+def _show_spent(run: _Run) -> None:
+    if run.reused:
+        out.print(f"{plural(run.reused, 'answer')} used again from an earlier run.")
     for model, usage in run.spent.items():
         if usage != Usage():
             price = cost(model, usage)
             dollars = "cost unknown" if price is None else f"about ${price:.4f} at list prices"
-            told.append(f"{model}: {usage.input_tokens} tokens in, {usage.output_tokens} out, {dollars}.")
-    out.print("\n".join([*told, f"Written to {run.file} and {run.file.with_suffix('.json')}."]), soft_wrap=True)
+            out.print(f"{model}: {usage.input_tokens} tokens in, {usage.output_tokens} out, {dollars}.", soft_wrap=True)
 
 
 def _end(checks: tuple[Check, ...]) -> None:
     for check in checks:
-        sign = {True: "pass", False: "FAIL", None: "not judged"}[check.passed]
-        tell(f"{sign}: {check.told}", None if check.passed else "red")
+        tell(f"{check.sign}: {check.told}", None if check.passed else "red")
     code = exit_code(checks)
     tell(
         f"The gate on answers {'passed' if code == 0 else 'failed' if code == 1 else 'could not judge the whole run'}."

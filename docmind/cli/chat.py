@@ -16,13 +16,14 @@ from docmind.cli.common import (
     CorpusOption,
     ExcludeOption,
     IndexOption,
+    Judged,
     ProfileOption,
     check_answerer,
     named_strategy,
     open_engine,
     say_built,
 )
-from docmind.cli.terminal import inert, out, tell
+from docmind.cli.terminal import Flow, inert, out, tell
 from docmind.config import MATRIX, Settings
 from docmind.errors import DocMindError, UsageError
 from docmind.evaluation.thresholds import read_thresholds
@@ -30,6 +31,7 @@ from docmind.generation.answer import ANSWERERS, ask
 from docmind.generation.extractive import Extractive
 from docmind.llm import PROVIDERS, available
 from docmind.retrieval.engine import Engine
+from docmind.text import same_title
 from docmind.types import Answer, Query, Turn
 
 REMEMBERED = 6
@@ -59,7 +61,8 @@ def chat(
         Path, typer.Option("--thresholds", help="Where the production strategy is named.")
     ] = DEFAULTS.thresholds,
 ) -> None:
-    """Ask the documents. Questions come from the terminal, or one a line from a pipe."""
+    """Ask the documents. Questions come from the terminal, or one a line from a pipe, which ends with the code of the last
+    line that could not be answered."""
     name = strategy or read_thresholds(thresholds_file).production
     named_strategy(name)
     check_answerer(provider)
@@ -73,6 +76,8 @@ def chat(
             for line in sys.stdin:
                 if not talk.read(line):
                     break
+            if talk.failed:
+                raise Judged(talk.failed)
 
 
 def _in_terminal(talk: _Talk, history: Path) -> None:
@@ -116,7 +121,7 @@ def _lines(history: Path) -> Iterator[str]:
 
 @dataclass(slots=True)
 class _Talk:
-    """A conversation: how it is answered, what was said, and the last answer."""
+    """A conversation: how it is answered, what was said, the last answer, and the exit code of the last failure."""
 
     engine: Engine
     strategy: str
@@ -124,6 +129,7 @@ class _Talk:
     model: str | None
     turns: list[Turn] = field(default_factory=list)
     last: Answer | None = None
+    failed: int = 0
 
     def open(self) -> None:
         """Have the index of the strategy, built with progress if it is not there."""
@@ -144,6 +150,7 @@ class _Talk:
                 self._ask(line)
         except DocMindError as error:
             tell(f"error: {error}", "red")
+            self.failed = error.exit_code
         return True
 
     def _command(self, line: str) -> bool:
@@ -183,13 +190,11 @@ class _Talk:
         out.print(f"provider {self.provider}" + ("" if name else f"; usable now: {with_key}"))
 
     def _ask(self, question: str) -> None:
-        def on_text(piece: str) -> None:
-            out.print(inert(piece), end="", soft_wrap=not out.is_terminal)
-
+        shown = Flow()
         self.last = None  # the pages of an earlier answer may be gone when this one fails
         query = Query(question, history=tuple(self.turns[-REMEMBERED:]))
-        answer = ask(self.engine, self.strategy, self.provider, query, model=self.model, on_text=on_text)
-        out.print()
+        answer = ask(self.engine, self.strategy, self.provider, query, model=self.model, on_text=shown.write)
+        shown.end()
         if answer.removed:
             tell(f"warning: citations of passages that were not given were removed: {list(answer.removed)}", "yellow")
         if not answer.supported:
@@ -212,4 +217,5 @@ class _Talk:
 
     def _place(self, page: str, path: tuple[str, ...]) -> str:
         document = next(document for document in self.engine.documents if document.id == page)
-        return inert(" › ".join(dict.fromkeys([document.title, *path])) + f" ({document.url or page})")
+        titles = path if path and same_title(path[0], document.title) else (document.title, *path)
+        return inert(f"{' › '.join(titles)} ({document.url or page})")

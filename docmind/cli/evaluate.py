@@ -27,7 +27,7 @@ from docmind.cli.common import (
     open_engine,
     say_built,
 )
-from docmind.cli.terminal import out, show, tell
+from docmind.cli.terminal import inert, out, show, tell
 from docmind.config import DEPTH, MATRIX, Settings, Strategy
 from docmind.errors import IncompleteError, StorageError, UsageError
 from docmind.evaluation.attribution import ceiling, lost_at, winners
@@ -43,7 +43,7 @@ from docmind.evaluation.reports import REPORTS, Material
 from docmind.evaluation.reports.diff import flips
 from docmind.evaluation.reports.diff import lines as difference
 from docmind.evaluation.reports.inert import cut
-from docmind.evaluation.reports.tables import matrix, plural
+from docmind.evaluation.reports.tables import matrix
 from docmind.evaluation.results import Graded, results
 from docmind.evaluation.run import run
 from docmind.evaluation.score import answerable, score
@@ -52,6 +52,7 @@ from docmind.files import check_writable, write_atomic
 from docmind.retrieval import CANDIDATES
 from docmind.retrieval.engine import Engine
 from docmind.retrieval.fingerprint import treatment
+from docmind.text import plural
 from docmind.types import Chunk, Question, Run
 
 OWN_REPORTS = (
@@ -126,8 +127,8 @@ def evaluate(
             questions=key.questions,
             texts=texts,
             relevant={s.name: _relevant(engine.chunks(s.chunker), key.questions) for s in chosen},
-            key=_in_repository(questions),
-            link=_link(),
+            key=_in_repository(questions) or questions.as_posix(),
+            link=_link(questions),
             verdict=verdict,
         )
     _write(material, out_dir, save_baseline)
@@ -174,7 +175,7 @@ def diff(
             f"{old} or {new} is no whole run ({type(error).__name__}: {error}). Make it anew: docmind eval."
         ) from error
     for line in lines:
-        out.print(line, soft_wrap=True)
+        out.print(inert(line), soft_wrap=True)
 
 
 def _references(thresholds_file: Path, baseline_file: Path) -> tuple[Thresholds, dict[str, Any]]:
@@ -189,16 +190,16 @@ def _relevant(chunks: Sequence[Chunk], questions: Sequence[Question]) -> dict[st
 
 
 def _in_repository(path: Path) -> str:
-    """As links and annotations name it: from the current folder, which is the repository's."""
+    """As links and annotations name it: from the current folder, which is the repository's; "" if it lies elsewhere."""
     whole, here = path.resolve(), Path.cwd()
-    return whole.relative_to(here).as_posix() if whole.is_relative_to(here) else path.as_posix()
+    return whole.relative_to(here).as_posix() if whole.is_relative_to(here) else ""
 
 
-def _link() -> str:
-    """Where the files of this commit stand on the web, if a GitHub Actions job says so."""
+def _link(key: Path) -> str:
+    """Where the files of this commit stand on the web, if a GitHub Actions job says so and the answer key is one of them."""
     parts = [os.environ.get(name) for name in ("GITHUB_SERVER_URL", "GITHUB_REPOSITORY", "GITHUB_SHA")]
     server, repository, commit = parts
-    return f"{server}/{repository}/blob/{commit}/" if all(parts) else ""
+    return f"{server}/{repository}/blob/{commit}/" if all(parts) and _in_repository(key) else ""
 
 
 def _grade(engine: Engine, chosen: Sequence[Strategy], key: AnswerKey, quiet: bool) -> list[Graded]:
@@ -272,7 +273,6 @@ def _write(material: Material, folder: Path, save_baseline: bool) -> None:
 
 def _say_verdict(verdict: Verdict, key: AnswerKey) -> None:
     """Told even with --quiet: what the exit code says stands in words beside it."""
-    signs = {True: "pass", False: "FAIL", None: "not judged"}
     for reason in verdict.incomplete:
         tell(f"incomplete: {reason}", "red")
     for told in verdict.comparison.differences:
@@ -293,5 +293,5 @@ def _say_verdict(verdict: Verdict, key: AnswerKey) -> None:
         if question.id in lost_anywhere:
             tell(f"{question.id} (line {question.line}): {cut(question.text, 200)}")
     for check in verdict.checks:
-        tell(f"{signs[check.passed]}: {check.name}: {check.told}", None if check.passed else "red")
+        tell(f"{check.sign}: {check.name}: {check.told}", None if check.passed else "red")
     tell(f"The gate: {verdict.headline}.", None if verdict.exit_code == 0 else "red")

@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import logging
 import os
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 
 from rich.box import SIMPLE_HEAD
+from rich.cells import cell_len
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 from rich.table import Table as RichTable
 
-from docmind.evaluation.reports.inert import plain
 from docmind.evaluation.reports.tables import Table
 from docmind.protocols import Advance
+from docmind.text import visible
 
 
 class _Console(Console):
@@ -35,7 +37,34 @@ err = _Console(stderr=True)
 
 def inert(text: str) -> str:
     """Text that gives a terminal no orders: no escapes, and no carriage return, after which the line is written over."""
-    return plain(text).replace("\r", "")
+    return visible(text).replace("\r", "")
+
+
+class Flow:
+    """Text that comes in pieces, cut anywhere, and is wrapped between words as if it had come whole."""
+
+    def __init__(self) -> None:
+        self._word = ""
+        self._column = 0
+
+    def write(self, piece: str) -> None:
+        """Show what is whole of the text so far; its last word may go on."""
+        *whole, self._word = re.split(r"(?<=\s)", self._word + inert(piece).expandtabs(1))
+        for word in whole:
+            self._show(word)
+
+    def end(self) -> None:
+        """Show the last word, and end the line."""
+        self._show(self._word)
+        out.print()
+
+    def _show(self, word: str) -> None:
+        width = cell_len(word.rstrip())
+        if out.is_terminal and self._column > 0 and self._column + width > out.width:
+            out.print()
+            self._column = 0
+        out.print(word, end="", soft_wrap=True)
+        self._column = 0 if word.endswith("\n") else self._column + cell_len(word)
 
 
 def tell(text: str, style: str | None = None) -> None:

@@ -43,9 +43,19 @@ def judge_answers(
         _bound("correct answers", with_gold, "correct", at_least=thresholds.min_correct),
         _bound("wrong answers", with_gold, "wrong", at_most=thresholds.max_wrong),
         _bound("abstentions on answerable questions", with_gold, "abstained", at_most=thresholds.max_false_abstention),
-        _bound("abstentions on unanswerable questions", without, "abstained", at_least=thresholds.min_abstention),
+        *_abstention(without, thresholds),
         _regression(run, reference, thresholds, answerable),
     )
+
+
+def _abstention(counts: Mapping[str, Any], thresholds: AnswerThresholds) -> tuple[Check, ...]:
+    if thresholds.min_abstention is None:
+        return ()
+    what = "abstentions on unanswerable questions"
+    if not counts["n"]:
+        told = f"{what}: the answer key has no such question. Write some, or take min_abstention out of the thresholds"
+        return (Check("answers", None, told, "abstained"),)
+    return (_bound(what, counts, "abstained", at_least=thresholds.min_abstention),)
 
 
 def _bound(

@@ -14,6 +14,7 @@ from docmind.errors import UsageError
 from docmind.evaluation.compare import ALPHA, Change, Comparison, best, compare, is_hit
 from docmind.evaluation.thresholds import Thresholds, exact
 from docmind.registry import did_you_mean
+from docmind.text import plural
 from docmind.types import Question
 
 PASSED, FAILED, INCOMPLETE = 0, 1, 3
@@ -31,6 +32,11 @@ class Check:
     told: str
     strategy: str
     question: str | None = None
+
+    @property
+    def sign(self) -> str:
+        """`passed` as a word."""
+        return {True: "pass", False: "FAIL", None: "not judged"}[self.passed]
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +102,9 @@ def _incomplete(results: Mapping[str, Any], baseline: Mapping[str, Any], compari
     for name, strategy in results["strategies"].items():
         failed = [question for question, found in strategy["questions"].items() if found["error"] is not None]
         if failed:
-            reasons.append(f"{name} has no metrics: {_count(failed, 'question')} ended in an error ({_some(failed)})")
+            reasons.append(
+                f"{name} has no metrics: {plural(len(failed), 'question')} ended in an error ({_some(failed)})"
+            )
     return reasons
 
 
@@ -112,14 +120,13 @@ def _floor(production: Mapping[str, Any] | None, thresholds: Thresholds) -> Chec
 
 
 def _regression(change: Change, thresholds: Thresholds) -> Check:
-    lost, gained = len(change.lost), len(change.gained)
     told = (
-        f"{change.strategy} lost {_count(change.lost, 'question')} and gained {gained}: Hit@3 "
+        f"{change.strategy} lost {plural(len(change.lost), 'question')} and gained {len(change.gained)}: Hit@3 "
         f"{percent(Fraction(change.before, change.n))} % → {percent(Fraction(change.after, change.n))} % "
         f"({change.before} → {change.after} of {change.n}); {percent(thresholds.tolerance)} points may be lost"
     )
     too_much = change.drop > thresholds.tolerance
-    if thresholds.alpha is not None and lost:
+    if thresholds.alpha is not None and change.lost:
         significant = exact(change.adjusted) <= exact(thresholds.alpha)
         told += f" if it is significant at {thresholds.alpha}; p = {probability(change.adjusted)} after Holm"
         too_much = too_much and significant
@@ -170,10 +177,6 @@ def percent(value: Fraction) -> str:
 def probability(p: float) -> str:
     """0.0123 as "0.012", what is under a thousandth as "<0.001"."""
     return "<0.001" if p < 0.001 else f"{p:.3f}"
-
-
-def _count(things: Sequence[object], thing: str) -> str:
-    return f"{len(things)} {thing}" if len(things) == 1 else f"{len(things)} {thing}s"
 
 
 def _some(names: Sequence[str]) -> str:

@@ -12,33 +12,33 @@ from typing import Any
 
 from docmind.errors import StorageError, UsageError
 from docmind.evaluation import stats
-from docmind.evaluation.answers import VERDICTS
+from docmind.evaluation.answers import VERDICTS, Row
 
 SIZE = 10
 COLUMNS = ("key", "id", "question", "right_answer", "answer", "judge", "grade")
 
 
-def sheet(rows: Sequence[Mapping[str, Any]], right: Mapping[str, str | None], kept: Sequence[Mapping[str, str]]) -> str:
+def sheet(rows: Sequence[Row], right: Mapping[str, str | None], kept: Sequence[Mapping[str, str]]) -> str:
     """The file to grade: SIZE random judged rows, `grade` left empty. Rows of `kept` that have a grade stay, first; others
     make way. `right` maps questions to their known answers."""
     graded = [dict(found) for found in kept if found["grade"].strip()]
     taken = {found["key"] for found in graded}
-    fresh = [found for found in rows if found["verdict"] is not None and found["key"] not in taken]
+    fresh = [row for row in rows if row.verdict and row.key not in taken]
     wanted = max(0, SIZE - len(graded))
     drawn = random.Random(stats.SEED).sample(fresh, min(wanted, len(fresh)))  # noqa: S311 - a sample, no secret
     written = io.StringIO()
     writer = csv.DictWriter(written, COLUMNS, lineterminator="\n")
     writer.writeheader()
     writer.writerows(graded)
-    for found in drawn:
+    for row in drawn:
         writer.writerow(
             {
-                "key": found["key"],
-                "id": found["id"],
-                "question": found["question"],
-                "right_answer": right[found["id"]] or "(unanswerable)",
-                "answer": found["answer"],
-                "judge": found["verdict"],
+                "key": row.key,
+                "id": row.id,
+                "question": row.question,
+                "right_answer": right[row.id] or "(unanswerable)",
+                "answer": row.answer,
+                "judge": row.verdict,
                 "grade": "",
             }
         )
@@ -46,8 +46,8 @@ def sheet(rows: Sequence[Mapping[str, Any]], right: Mapping[str, str | None], ke
 
 
 def read_sheet(path: Path) -> list[dict[str, str]]:
-    """The rows of the file, none where there is no file. Raises StorageError where it is no such file, UsageError where a
-    grade is no verdict."""
+    """The rows of the file, none where there is no file. Raises StorageError where it is no such file or was damaged,
+    UsageError where a grade is no verdict."""
     if not path.exists():
         return []
     try:
@@ -58,11 +58,19 @@ def read_sheet(path: Path) -> list[dict[str, str]]:
             columns = tuple(reader.fieldnames or ())
     except (OSError, UnicodeDecodeError, csv.Error) as error:
         raise StorageError(f"{path}: cannot be read: {error}. Restore it, or move it away to begin anew.") from error
-    if columns != COLUMNS or any(None in found or None in found.values() for found in rows):
+    if columns != COLUMNS:
         raise StorageError(
             f"{path}: has the columns {', '.join(columns)}; {', '.join(COLUMNS)} were expected. Restore it."
         )
     for number, found in enumerate(rows, start=2):
+        if None in found or None in found.values():
+            there = "more" if None in found else "fewer"
+            raise StorageError(f"{path}: row {number} has {there} cells than the {len(COLUMNS)} columns. Restore it.")
+        if found["judge"] not in VERDICTS:
+            raise StorageError(
+                f"{path}: row {number} has the judge's verdict {found['judge']!r}; one of {', '.join(VERDICTS)} was "
+                "expected. Restore it: only the column 'grade' is for you."
+            )
         if found["grade"].strip() and found["grade"].strip() not in VERDICTS:
             raise UsageError(
                 f"{path}: row {number} has the grade {found['grade']!r}; one of {', '.join(VERDICTS)} was expected."

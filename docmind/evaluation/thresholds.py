@@ -5,6 +5,7 @@ Figures are exact: 0.83 in the file is 83/100 here, whatever its binary fraction
 
 from __future__ import annotations
 
+import reprlib
 from fractions import Fraction
 from pathlib import Path
 from typing import Annotated, Any
@@ -20,14 +21,15 @@ Share = Annotated[float, Field(ge=0, le=1)]
 
 class AnswerThresholds(BaseModel):
     """What the answers without a key are held to, shares of all answerable questions; `min_abstention` is one of the
-    unanswerable. `max_regression_pp`: points of correct answers that may be lost against the committed ones."""
+    unanswerable, None where the answer key has no such question. `max_regression_pp`: points of correct answers that may
+    be lost against the committed ones."""
 
     model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
 
     min_correct: Share
     max_wrong: Share
     max_false_abstention: Share
-    min_abstention: Share
+    min_abstention: Share | None = None
     max_regression_pp: Annotated[float, Field(ge=0, le=100)]
 
 
@@ -75,7 +77,9 @@ def read_thresholds(path: Path) -> Thresholds:
             f"{path}: is no YAML: {' '.join(str(error).split())}. Write one `key: value` a line."
         ) from error
     if not isinstance(fields, dict):
-        raise UsageError(f"{path}: holds {fields!r}; `key: value` lines were expected: {_known(Thresholds)}.")
+        raise UsageError(
+            f"{path}: holds {reprlib.repr(fields)}; `key: value` lines were expected: {_known(Thresholds)}."
+        )
     if isinstance(fields.get("must_pass"), list):
         fields["must_pass"] = tuple(fields["must_pass"])  # strict: YAML knows no tuples
     try:
@@ -109,9 +113,8 @@ def _tell(kind: str, place: tuple[int | str, ...], value: object, expected: str)
         return f"unknown key {key!r}.{did_you_mean(name, form.model_fields)} There are: {_known(form)}."
     if kind == "missing":
         return f"{key!r} is missing. Add it."
-    return (
-        f"{key}: {value!r} was found; expected: {expected.removeprefix('Input should be ').replace('tuple', 'list')}."
-    )
+    wanted = expected.removeprefix("Input should be ").replace("tuple", "list")
+    return f"{key}: {reprlib.repr(value)} was found; expected: {wanted}."
 
 
 def _known(form: type[BaseModel]) -> str:

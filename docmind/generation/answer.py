@@ -6,7 +6,9 @@ from collections.abc import Callable
 from dataclasses import replace
 from time import perf_counter
 
+from docmind import text
 from docmind.config import strategy
+from docmind.errors import UsageError
 from docmind.generation.context import PASSAGES
 from docmind.generation.extractive import Extractive
 from docmind.generation.generative import Generative
@@ -29,6 +31,20 @@ def answerer(name: str, engine: Engine, strategy_name: str, model: str | None = 
     return Generative(PROVIDERS[name](model))
 
 
+LONGEST_QUESTION = 4_000
+"""Characters. A language model is paid by the word, and the embedder reads some 2,000."""
+
+
+def checked(question: str) -> str:
+    """The question without characters that cannot be seen. Raises UsageError where no word is left, or too much."""
+    plain = text.visible(question, " ").strip()
+    if not text.words(plain):
+        raise UsageError("The question holds no word. Write one.")
+    if len(plain) > LONGEST_QUESTION:
+        raise UsageError(f"The question has {len(plain):,} characters; it may have {LONGEST_QUESTION:,}. Shorten it.")
+    return plain
+
+
 def ask(
     engine: Engine,
     strategy_name: str,
@@ -38,8 +54,9 @@ def ask(
     model: str | None = None,
     on_text: Callable[[str], object] | None = None,
 ) -> Answer:
-    """The answer, with the seconds of `retrieval` and `answer` in its timings."""
+    """The answer, with the seconds of `retrieval` and `answer` in its timings. Raises UsageError as `checked` does."""
     query = Query(question) if isinstance(question, str) else question
+    query = replace(query, text=checked(query.text))
     started = perf_counter()
     ranking = engine.retrieve(strategy_name, query, PASSAGES)
     retrieval = perf_counter() - started

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from docmind.generation.context import Passage, passages
 from docmind.generation.prompts import ABSTENTION
-from docmind.generation.sentences import sentences
+from docmind.generation.sentences import quotation, sentences
 from docmind.protocols import Embedder, FloatMatrix
 from docmind.types import Answer, Chunk, Citation, Query, Ranking, Span
 
@@ -34,7 +34,8 @@ class _Sentence:
 
     @property
     def text(self) -> str:
-        return self.passage.hit.chunk.body[self.start : self.end]
+        chunk = self.passage.hit.chunk
+        return quotation(chunk.text, len(chunk.prefix) + self.start, len(chunk.prefix) + self.end)
 
 
 class Extractive:

@@ -1,8 +1,9 @@
-"""Splits a passage into what can be quoted: sentences, list items, table rows. It judges none of them."""
+"""Splits a passage into what can be quoted: sentences, list items, table rows; and says a row in words. It judges none."""
 
 from __future__ import annotations
 
 import re
+from itertools import takewhile
 
 _CLOSING = r"[\"'”’»)\]*_]*"
 _BREAK = re.compile(
@@ -18,6 +19,9 @@ _ABBREVIATION = re.compile(
 )
 _NUMBER = re.compile(r"\s*\d{1,3}[.)]")
 _MARK = re.compile(rf"(?:[-*+>]|{_NUMBER.pattern}|\#{{1,6}})\s+(?:\[[ xX]\]\s+)?")
+
+_CELL = re.compile(r"(?<!\\)\|")
+_RULE = re.compile(r"[ \t]*\|[ \t:|-]*-[ \t:|-]*")
 
 
 def sentences(text: str) -> list[tuple[int, int]]:
@@ -46,3 +50,28 @@ def _trim(text: str, start: int, end: int) -> tuple[int, int] | None:
     if mark := _MARK.match(text, start, end):
         start = mark.end()
     return (start, end) if any(map(str.isalnum, text[start:end])) else None
+
+
+def quotation(text: str, start: int, end: int) -> str:
+    """The characters `start` to `end` of `text` as they are read out. Of a row of a table, each cell with the head of its
+    column: "Country: Spain; Days: 22". All else stands as it is."""
+    found = text[start:end]
+    if not found.startswith("|"):
+        return found
+    cells = _cells(found)
+    heads = _heads(text[:start])
+    if len(heads) != len(cells):
+        return "; ".join(filter(None, cells))
+    return "; ".join(f"{head}: {cell}" if head else cell for head, cell in zip(heads, cells, strict=True) if cell)
+
+
+def _heads(above: str) -> list[str]:
+    """The heads of the table that the line after `above` belongs to; none where that is no table's, or is its head."""
+    lines = above.split("\n")[:-1]
+    table = list(takewhile(lambda line: line.lstrip().startswith("|"), reversed(lines)))
+    rule = next((i for i, line in enumerate(table) if _RULE.fullmatch(line)), len(table))
+    return _cells(table[rule + 1]) if rule + 1 < len(table) else []
+
+
+def _cells(row: str) -> list[str]:
+    return [cell.strip().replace("\\|", "|") for cell in _CELL.split(row.strip().removeprefix("|").removesuffix("|"))]

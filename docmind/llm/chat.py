@@ -76,7 +76,7 @@ class ChatModel(ABC):
             with closing(self._pieces(request)) as pieces:
                 return _gathered(pieces, self._label, on_text)
 
-        return persist(attempt)
+        return persist(attempt, self._label)
 
     @property
     def _label(self) -> str:
@@ -111,6 +111,6 @@ def _gathered(pieces: Iterator[Piece], model: str, on_text: Callable[[str], obje
             raise AttemptError("The provider's content filter withholds the answer. Ask in other words.", usage=usage)
     except AttemptError as failure:
         if on_text and texts:
-            raise AttemptError(f"The answer broke off in the middle; ask again. {failure}") from None
+            raise AttemptError(f"The answer broke off in the middle; ask again. {failure}", usage=usage) from None
         raise
     return Completion("".join(texts), model, usage, cut=finish in {"length", "model_length"})

@@ -21,10 +21,11 @@ LONGEST = 60.0
 logger = logging.getLogger(__name__)
 
 
-def persist(attempt: Callable[[], Completion]) -> Completion:
+def persist(attempt: Callable[[], Completion], model: str) -> Completion:
     """What `attempt` gives, tried again after an AttemptError that allows it; its usage is that of all tries.
 
-    Raises LanguageModelError with the words of the last failure. It has no cause: the frames that led there hold the key.
+    Raises LanguageModelError with the words of the last failure and what `model` was paid for nothing. It has no cause: the
+    frames that led there hold the key.
     """
     spent = Usage()
     for pause in (*PAUSES, None):
@@ -40,4 +41,5 @@ def persist(attempt: Callable[[], Completion]) -> Completion:
         wait = min(LONGEST, pause if failure.wait is None else failure.wait)
         logger.warning("%s Trying again in %.0f s.", failure, wait)
         sleep(wait)
-    raise LanguageModelError(f"{failure} Tried {len(PAUSES) + 1} times." if failure.again else str(failure))
+    tried = f" Tried {len(PAUSES) + 1} times." if failure.again else ""
+    raise LanguageModelError(f"{failure}{tried}", model, spent)

@@ -66,12 +66,13 @@ def latency(points: Sequence[tuple[str, float, float]]) -> alt.Chart:
     for name, ms, percent in points:
         chunker, _, mode = name.partition("+")
         cells.append({"strategy": name, "chunker": chunker, "mode": mode or "mmr", "ms": ms, "percent": percent})
+    ticks = alt.Axis(values=[n * 10**e for e in range(-1, 5) for n in (1, 2, 5)], format="~g")
     colours = alt.Scale(range=["#d9a441", "#2f6f62", "#8a8f8c", "#a2432b", "#6a7fa8"])
     chart: alt.Chart = (
         alt.Chart(alt.InlineData(values=cells), height=ROW * len(points) + 60)
         .mark_point(size=130, filled=True, opacity=0.9)
         .encode(
-            x=alt.X("ms:Q", title="ms a query, p50", scale=alt.Scale(type="log", nice=False, padding=25)),
+            x=alt.X("ms:Q", title="ms a query, p50", scale=alt.Scale(type="log", nice=False, padding=25), axis=ticks),
             y=alt.Y("percent:Q", title="Hit@3, %", scale=alt.Scale(zero=False, padding=15)),
             color=alt.Color("chunker:N", title=None, scale=colours, legend=alt.Legend(orient="top", columns=2)),
             shape=alt.Shape("mode:N", title=None, legend=alt.Legend(orient="bottom")),

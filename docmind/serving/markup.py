@@ -13,6 +13,7 @@ from html import escape
 
 from docmind.generation.extractive import Extractive
 from docmind.serving.replies import Passage, Reply
+from docmind.text import visible
 from docmind.types import Span, merge
 
 NEARBY = 600
@@ -20,9 +21,6 @@ NEARBY = 600
 
 MOST = 200_000
 """Characters of a page that are shown on each side of a passage."""
-
-_UNSEEN = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff\u202a-\u202e\u2066-\u2069\ufffe\uffff]")
-"""What a browser refuses, and what turns the direction of the text after it. Right-to-left letters need none of these."""
 
 _MARKDOWN = re.compile(r"\*\*|^#{1,6}(?= )", re.MULTILINE)
 _CITATION = re.compile(r"\[(\d{1,3}(?:\s*[,;]\s*\d{1,3})*)\]")
@@ -33,7 +31,7 @@ _GAP = re.compile(r"\n(?:[ \t]*\n){2,}")
 
 def shown(text: str) -> str:
     """The text, escaped for an element; marks of emphasis and of headings are made faint, and nothing more of them."""
-    return _MARKDOWN.sub(r'<i class="md">\g<0></i>', escape(_UNSEEN.sub("\N{REPLACEMENT CHARACTER}", text)))
+    return _MARKDOWN.sub(r'<i class="md">\g<0></i>', escape(visible(text)))
 
 
 def answer(reply: Reply, name: str) -> str:

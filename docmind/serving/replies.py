@@ -9,18 +9,14 @@ from contextlib import nullcontext
 from dataclasses import dataclass
 
 from docmind import text
-from docmind.errors import CorpusError, UsageError
-from docmind.generation.answer import ask
+from docmind.errors import CorpusError
+from docmind.generation.answer import ask, checked
 from docmind.generation.context import passages
 from docmind.generation.extractive import Extractive
 from docmind.protocols import Progress
 from docmind.serving.shared import SharedEngine
 from docmind.types import Answer, Document, Hit, Span, merge
 
-LONGEST_QUESTION = 4_000
-"""Characters. A language model is paid by the word, and the embedder reads some 2,000."""
-
-_UNSEEN = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]")
 _WORD = re.compile(r"[^\W_]+")
 
 
@@ -47,16 +43,6 @@ class Reply:
     answer: Answer
     cited: tuple[Passage, ...]
     others: tuple[Passage, ...]
-
-
-def checked(question: str) -> str:
-    """The question without characters that cannot be seen. Raises UsageError where nothing is left, or too much."""
-    plain = _UNSEEN.sub(" ", question).strip()
-    if not text.words(plain):
-        raise UsageError("The question holds no word. Write one.")
-    if len(plain) > LONGEST_QUESTION:
-        raise UsageError(f"The question has {len(plain):,} characters; it may have {LONGEST_QUESTION:,}. Shorten it.")
-    return plain
 
 
 def reply(
@@ -106,7 +92,7 @@ def heading(document: Document, offset: int) -> tuple[str, ...]:
     """The titles from the top down to the section that holds `offset`, the document's own title left out."""
     found = [section.path for section in document.sections if section.span.start <= offset < section.span.end]
     path = found[0] if found else ()
-    return path[1:] if path[:1] == (document.title,) else path
+    return path[1:] if path and text.same_title(path[0], document.title) else path
 
 
 def _pages(document: Document, quotes: Sequence[Span]) -> tuple[int, ...]:

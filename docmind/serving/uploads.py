@@ -13,7 +13,7 @@ from threading import RLock
 
 from docmind.config import Settings, strategy
 from docmind.corpus import FORMATS, pdf
-from docmind.errors import CorpusError
+from docmind.errors import CorpusError, StorageError
 from docmind.models import Models
 from docmind.protocols import Progress
 from docmind.serving.shared import SharedEngine
@@ -113,8 +113,13 @@ class Uploads:
 
     @contextmanager
     def _changing(self) -> Iterator[Path]:
-        """The folder of the next version. Whatever happens, only the version that counts is there afterwards."""
+        """The folder of the next version. Whatever happens, only the version that counts is there afterwards. Raises
+        StorageError after `close`: what is added then, nobody would remove."""
         with self.in_use():
+            if self._closed:
+                raise StorageError(
+                    "This visit has ended, and its documents are removed. Reload the page to begin anew."
+                )
             aside = self._folder / str(self._version + 1)
             (aside / DOCUMENTS).mkdir(parents=True)
             try:

@@ -229,3 +229,15 @@ def test_another_file_than_was_saved_is_refused(tmp_path, content, message):
 def test_a_reference_that_was_only_laid_out_anew_is_the_same(tmp_path):
     path = write(tmp_path / "answers.json", json.dumps(sealed(run(TEN)), indent=8, sort_keys=True))
     assert read_reference(path) == run(TEN)
+
+
+def test_where_no_question_is_unanswerable_the_bound_on_abstentions_is_taken_out():
+    now = run(TEN, ())
+    [_, _, _, abstention, _] = judged(now)
+    assert abstention.passed is None
+    assert abstention.told.endswith(
+        "the answer key has no such question. Write some, or take min_abstention out of the thresholds"
+    )
+    found = judged(now, min_abstention=None)
+    assert [check.passed for check in found] == [True] * 4
+    assert exit_code(found) == 0

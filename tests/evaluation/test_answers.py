@@ -1,6 +1,5 @@
 """Verdicts on answers by hand-counted spans, rows that can be used again, samples and counts."""
 
-import json
 import logging
 import math
 import random
@@ -14,14 +13,14 @@ from docmind.errors import StorageError
 from docmind.evaluation import answers
 from docmind.evaluation.answers import (
     VERDICTS,
+    Row,
     answer_key_of,
-    failed_row,
     read_rows,
-    row,
     span_judge,
     span_verdict,
     stratified,
     summary,
+    verdict_key_of,
 )
 from docmind.files import append_line
 from docmind.types import Answer, Chunk, Citation, Document, Gold, Hit, Question, Ranking, Span, Turn, Usage
@@ -79,20 +78,30 @@ def test_an_abstention_is_one_whether_right_or_not(gold):
     assert span_verdict(Question("q1", "How long?", gold), answer(abstained=True)) == "abstained"
 
 
-def test_a_row_tells_the_answer_and_its_grounds():
-    made = row(
-        Question("q1", "How long?"),
-        "key",
-        answer((span(10, 20), span(30, 31)), removed=(7,), usage=Usage(100, 20), timings={"answer": 0.123456}, confidence=0.5),
-        "correct",
-        reason="so",
+KEYS = ("of the answer", "of the verdict")
+
+
+def test_a_row_tells_the_answer_and_its_grounds_and_gives_it_back():
+    said = answer(
+        (span(10, 20), span(30, 31)),
+        removed=(7,), model="small", usage=Usage(100, 20), timings={"answer": 0.1235}, confidence=0.5,
     )  # fmt: skip
-    assert made == {
-        "id": "q1", "key": "key", "question": "How long?", "answer": "Five days [1].",
+    made = Row.of(Question("q1", "How long?"), KEYS, said, verdict="correct", reason="so")
+    assert made.model_dump(mode="json") == {
+        "id": "q1", "key": "of the verdict", "answer_key": "of the answer", "question": "How long?",
+        "answer": "Five days [1].",
         "citations": [{"number": 1, "chunk": HIT.chunk.id, "spans": [["page.md", 10, 20], ["page.md", 30, 31]]}],
-        "removed": [7], "abstained": False, "confidence": 0.5, "verdict": "correct", "usage": [100, 20],
-        "seconds": {"answer": 0.1235}, "error": None, "reason": "so",
+        "removed": [7], "abstained": False, "confidence": 0.5, "model": "small", "usage": [100, 20],
+        "seconds": {"answer": 0.1235}, "verdict": "correct", "reason": "so", "raw": None, "error": None,
     }  # fmt: skip
+    assert made.said(Ranking((HIT,)), "extractive") == said
+
+
+def test_a_row_gives_back_no_answer_where_it_has_none_or_its_passages_are_others():
+    failed = Row.of(Question("q1", "How long?"), KEYS, None, error="refused")
+    assert failed.said(Ranking((HIT,)), "extractive") is None
+    cited = Row.of(Question("q1", "How long?"), KEYS, answer((span(10, 20),)), error="not judged")
+    assert cited.said(Ranking(()), "extractive") is None
 
 
 BASE = {
@@ -100,42 +109,54 @@ BASE = {
     "answerer": "openai/a",
     "judge": "span",
     "prompt": "rules",
-    "passages": ["Five days.", "Six."],
+    "passages": [("c1", "Five days."), ("c2", "Six.")],
 }
-CHANGES = {
+
+
+def keys_of(question, answerer, judge, prompt, passages):
+    """The keys of the answer and of the verdict."""
+    asked = answer_key_of(question, answerer, prompt, passages)
+    return asked, verdict_key_of(question, asked, judge)
+
+
+OF_THE_ANSWER = {
     "another id": {"question": Question("q2", "How long?", (TEN,), answer="Five days.")},
     "other words": {"question": Question("q1", "How long is it?", (TEN,), answer="Five days.")},
+    "something said before": {
+        "question": Question("q1", "How long?", (TEN,), answer="Five days.", history=(Turn("user", "In Spain."),))
+    },
+    "another model": {"answerer": "openai/b"},
+    "another prompt": {"prompt": "other rules"},
+    "another passage": {"passages": [("c1", "Five days."), ("c2", "Seven.")]},
+    "another place": {"passages": [("c1", "Five days."), ("c3", "Six.")]},
+    "another order": {"passages": [("c2", "Six."), ("c1", "Five days.")]},
+    "one passage less": {"passages": [("c1", "Five days.")]},
+    "passages joined": {"passages": [("c1", "Five days.Six.")]},
+}
+OF_THE_VERDICT = {
     "another right answer": {"question": Question("q1", "How long?", (TEN,), answer="Six days.")},
     "other gold": {"question": Question("q1", "How long?", (OTHER,), answer="Five days.")},
     "more gold": {"question": Question("q1", "How long?", (TEN, OTHER), answer="Five days.")},
     "no gold": {"question": Question("q1", "How long?", (), answer="Five days.")},
     "a page as gold": {"question": Question("q1", "How long?", (Gold(doc_id="page.md"),), answer="Five days.")},
     "another page as gold": {"question": Question("q1", "How long?", (Gold(doc_id="b.md"),), answer="Five days.")},
-    "something said before": {
-        "question": Question("q1", "How long?", (TEN,), answer="Five days.", history=(Turn("user", "In Spain."),))
-    },
-    "another model": {"answerer": "openai/b"},
     "another judge": {"judge": "mistral/c"},
-    "another prompt": {"prompt": "other rules"},
-    "another passage": {"passages": ["Five days.", "Seven."]},
-    "another order": {"passages": ["Six.", "Five days."]},
-    "one passage less": {"passages": ["Five days."]},
-    "passages joined": {"passages": ["Five days.Six."]},
 }
 
 
-def test_the_key_of_an_answer_changes_with_all_it_comes_from():
-    keys = {name: answer_key_of(**BASE | change) for name, change in CHANGES.items()}
-    keys["nothing"] = answer_key_of(**BASE)
-    assert len(set(keys.values())) == len(keys)
-    assert answer_key_of(**BASE) == keys["nothing"]
+def test_the_keys_change_with_all_that_answer_and_verdict_come_from():
+    changed = [keys_of(**BASE | change) for change in ({}, *OF_THE_ANSWER.values())]
+    assert len({asked for asked, _ in changed}) == len({key for _, key in changed}) == len(changed)
+    judged = [keys_of(**BASE | change) for change in ({}, *OF_THE_VERDICT.values())]
+    assert {asked for asked, _ in judged} == {changed[0][0]}, "another judge needs no other answer"
+    assert len({key for _, key in judged}) == len(judged)
 
 
-def test_the_key_does_not_change_with_what_tells_nothing_of_the_answer():
+def test_the_keys_do_not_change_with_what_tells_nothing_of_the_answer():
     labelled = Question("q1", "How long?", (TEN,), answer="Five days.", type="direct", split="dev", line=7)
     swapped = Gold(OTHER.spans[::-1])
-    assert answer_key_of(**BASE | {"question": labelled}) == answer_key_of(**BASE)
-    assert answer_key_of(**BASE | {"question": Question("q1", "a", (swapped,))}) == answer_key_of(
+    assert keys_of(**BASE | {"question": labelled}) == keys_of(**BASE)
+    assert keys_of(**BASE | {"question": Question("q1", "a", (swapped,))}) == keys_of(
         **BASE | {"question": Question("q1", "a", (OTHER,))}
     )
 
@@ -147,48 +168,93 @@ def test_another_rule_of_the_span_judge_is_another_judge(monkeypatch):
     assert span_judge() != before
 
 
-def test_rows_are_read_by_key_and_the_last_of_a_key_counts(tmp_path):
+MADE = [
+    Row.of(Question(name, "How long?"), (name, name), answer((span(10, 20),), confidence=0.5), verdict="correct")
+    for name in "abc"
+]
+LINES = [made.model_dump_json().replace("Five", "“Five”").encode() for made in MADE]
+
+
+def ids(path):
+    return [row.id for row in read_rows(path)]
+
+
+def test_rows_are_read_as_they_were_written(tmp_path, caplog):
     path = tmp_path / "rows.jsonl"
-    for found in ({"key": "a", "n": 1}, {"key": "b", "n": 2}, {"key": "a", "n": 3}):
-        append_line(path, json.dumps(found))
-    assert read_rows(path) == {"a": {"key": "a", "n": 3}, "b": {"key": "b", "n": 2}}
+    odd = Row.of(Question("q1", "“a” \u2028 \x85 \x1e"), KEYS, None, error="refused\nand “more”")
+    for found in (*MADE, odd):
+        append_line(path, found.model_dump_json())
+    assert read_rows(path) == [*MADE, odd]
+    assert not caplog.records
 
 
 def test_where_there_is_no_file_there_are_no_rows(tmp_path):
-    assert read_rows(tmp_path / "rows.jsonl") == {}
+    assert read_rows(tmp_path / "rows.jsonl") == []
 
 
-LINES = [json.dumps({"key": key, "answer": f"“{key}” … é"}, ensure_ascii=False).encode() for key in "abc"]
-
-
-@pytest.mark.parametrize("length", [1, 8, 25, 26, len(LINES[2]) - 1])  # 25 and 26 end within “
+@pytest.mark.parametrize("length", [1, 8, 92, 93, len(LINES[2]) - 1])
 def test_a_row_cut_at_the_end_is_left_out_and_the_next_stands_on_a_line_of_its_own(tmp_path, caplog, length):
     path = tmp_path / "rows.jsonl"
     path.write_bytes(b"\n".join([*LINES[:2], LINES[2][:length]]))
     with caplog.at_level(logging.WARNING):
-        assert set(read_rows(path)) == {"a", "b"}
+        assert ids(path) == ["a", "b"]
     assert [record.getMessage() for record in caplog.records] == [
-        f"{path}:3: is no whole row, and its question is asked again."
+        f"{path}:3: is no whole row; what they were about is asked again."
     ]
     append_line(path, LINES[2].decode())
-    assert set(read_rows(path)) == {"a", "b", "c"}
+    assert ids(path) == ["a", "b", "c"]
 
 
-@pytest.mark.parametrize("line", [LINES[1][:25], b"\xff", b"[]", b"7", b'"key"', b"{}", b'{"key": []}', b"\x00", b"{"])
-def test_a_row_cut_in_the_middle_is_left_out_with_file_and_line(tmp_path, caplog, line):
+def edited(old, new):
+    assert old in LINES[1]
+    return LINES[1].replace(old, new)
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        LINES[1][:25],
+        b"\xff",
+        b"[]",
+        b"7",
+        b'"key"',
+        b"{}",
+        b'{"key": []}',
+        b"\x00",
+        b"{",
+        b"[" * 100_000,
+        edited(b'"id":"b",', b""),
+        edited(b'"id":"b"', b'"id":7'),
+        edited(b'"id":"b"', b'"id":"\\ud800"'),
+        edited(b'"confidence":0.5', b'"confidence":NaN'),
+        edited(b'"confidence":0.5', b'"confidence":1e999'),
+        edited(b'"confidence":0.5', b'"confidence":"high"'),
+        edited(b'"verdict":"correct"', b'"verdict":"great"'),
+        edited(b'"verdict":"correct"', b'"verdict":null'),
+        edited(b'"error":null', b'"error":"refused"'),
+        edited("“Five” days [1].".encode(), b"").replace(b'"answer":""', b'"answer":null'),
+        edited(b'["page.md",10,20]', b'["page.md",10]'),
+        edited(b'["page.md",10,20]', b'["page.md",-1,20]'),
+        edited(b'["page.md",10,20]', b'["page.md",20,10]'),
+        edited(b'"key"', b'"kye"'),
+    ],
+)
+def test_a_row_that_is_none_is_left_out_with_file_and_line(tmp_path, caplog, line):
     path = tmp_path / "rows.jsonl"
     path.write_bytes(b"\n".join([LINES[0], line, LINES[2], b""]))
     with caplog.at_level(logging.WARNING):
-        assert set(read_rows(path)) == {"a", "c"}
+        assert ids(path) == ["a", "c"]
     assert [record.getMessage().partition(": ")[0] for record in caplog.records] == [f"{path}:2"]
 
 
-def test_broken_characters_and_line_separators_within_a_row_survive(tmp_path, caplog):
+def test_many_odd_rows_are_told_in_one_line(tmp_path, caplog):
     path = tmp_path / "rows.jsonl"
-    found = {"key": "a", "answer": "\ud800 \u2028 \x85 \x1e"}
-    append_line(path, json.dumps(found, ensure_ascii=False))
-    assert read_rows(path) == {"a": found}
-    assert not caplog.records
+    path.write_bytes(b"\n".join([b"{", LINES[0], *[b"{}"] * 300]))
+    with caplog.at_level(logging.WARNING):
+        assert ids(path) == ["a"]
+    assert [record.getMessage() for record in caplog.records] == [
+        f"{path}:1: is no whole row, nor are 300 lines after it; what they were about is asked again."
+    ]
 
 
 def test_rows_that_cannot_be_read_are_told(tmp_path):
@@ -248,7 +314,7 @@ def test_a_sample_has_its_size_and_no_type_is_off_by_one(types, n):
 
 
 KEY = (
-    *(Question(f"d{i}", "?", (TEN,), type="direct", split="dev") for i in range(4)),
+    *(Question(f"d{i}", "?", (TEN,), type="dev", split="dev") for i in range(4)),  # a type may be called so
     *(Question(f"v{i}", "?", (TEN,), type="vague", split="test") for i in range(3)),
     Question("n0", "?", type="near", split="dev", near_miss=True),
     Question("f0", "?", type="far", split="test"),
@@ -265,9 +331,9 @@ def rows():
     for question in KEY:
         verdict, confidence = SAID[question.id]
         if verdict is None:
-            yield failed_row(question, "key", "429 for ever")
+            yield Row.of(question, KEYS, None, error="429 for ever")
         else:
-            yield row(question, "key", answer(confidence=confidence), verdict)
+            yield Row.of(question, KEYS, answer(confidence=confidence), verdict=verdict)
 
 
 def counts(n, judged, **verdicts):
@@ -285,17 +351,19 @@ def test_a_summary_counts_verdicts_and_what_has_none():
     assert found["counts"] == {"answerable": 7, "unanswerable": 3}
     assert found["answerable"] == {
         "all": counts(7, 6, correct=2, partial=1, wrong=1, unsupported=1, abstained=1),
-        "direct": counts(4, 4, correct=2, partial=1, wrong=1),
-        "vague": counts(3, 2, unsupported=1, abstained=1),  # a failed one is in no rate
-        "dev": counts(4, 4, correct=2, partial=1, wrong=1),
-        "test": counts(3, 2, unsupported=1, abstained=1),
+        "by_type": {
+            "dev": counts(4, 4, correct=2, partial=1, wrong=1),
+            "vague": counts(3, 2, unsupported=1, abstained=1),  # a failed one is in no rate
+        },
+        "by_split": {
+            "dev": counts(4, 4, correct=2, partial=1, wrong=1),
+            "test": counts(3, 2, unsupported=1, abstained=1),
+        },
     }
     assert found["unanswerable"] == {
         "all": counts(3, 3, wrong=1, abstained=2),
-        "near": counts(1, 1, wrong=1),
-        "far": counts(2, 2, abstained=2),
-        "dev": counts(1, 1, wrong=1),
-        "test": counts(2, 2, abstained=2),
+        "by_distance": {"near": counts(1, 1, wrong=1), "far": counts(2, 2, abstained=2)},
+        "by_split": {"dev": counts(1, 1, wrong=1), "test": counts(2, 2, abstained=2)},
     }
 
 
@@ -305,13 +373,13 @@ def test_confidence_is_measured_against_near_and_far_ones_and_needs_both_sides()
     # near: 1 + ½ of 5; far: over .1 all 5, over .3: 3 + ½. In all (1.5 + 5 + 3.5) of 15.
     assert [found["all"][group]["value"] for group in ("near", "far", "all")] == pytest.approx([0.3, 0.85, 10 / 15])
     assert (found["all"]["far"]["n"], found["all"]["far"]["m"]) == (5, 2)
-    assert found["dev"]["far"] is None
-    assert found["dev"]["near"]["value"] == pytest.approx(1.5 / 4)
-    assert found["test"]["far"]["value"] == pytest.approx(0.5)  # .2 over .1, and under .3
+    assert found["by_split"]["dev"]["far"] is None
+    assert found["by_split"]["dev"]["near"]["value"] == pytest.approx(1.5 / 4)
+    assert found["by_split"]["test"]["far"]["value"] == pytest.approx(0.5)  # .2 over .1, and under .3
 
 
 def test_where_nothing_was_judged_there_is_no_rate():
-    failed = [failed_row(question, "key", "refused") for question in KEY]
+    failed = [Row.of(question, KEYS, None, error="refused") for question in KEY]
     found = summary(failed, KEY)
     assert found["answerable"]["all"] == counts(7, 0)
     assert found["confidence"]["all"]["all"] is None

@@ -8,13 +8,16 @@ from scipy.stats import mannwhitneyu
 
 from docmind.errors import StorageError, UsageError
 from docmind.evaluation import stats
-from docmind.evaluation.answers import VERDICTS
+from docmind.evaluation.answers import VERDICTS, Row
 from docmind.evaluation.grades import COLUMNS, SIZE, agreement, read_sheet, sheet
 
-ROWS = [
-    {"key": f"k{i}", "id": f"q{i}", "question": f"Which {i}?", "answer": f"“This, \n{i}” [1]", "verdict": "correct"}
-    for i in range(30)
-]
+
+def made(i, **judged):
+    said = {"answer": f"“This, \n{i}” [1]"} if "verdict" in judged else {}
+    return Row(id=f"q{i}", key=f"k{i}", answer_key=f"a{i}", question=f"Which {i}?", **said, **judged)
+
+
+ROWS = [made(i, verdict="correct") for i in range(30)]
 RIGHT = {f"q{i}": f"That {i}." for i in range(30)} | {"q3": None}
 
 
@@ -37,11 +40,11 @@ def test_ten_random_rows_are_to_be_graded(path):
     found = read_sheet(path)
     assert text.splitlines()[0] == "key,id,question,right_answer,answer,judge,grade"
     assert len(found) == len({row["key"] for row in found}) == SIZE == 10
-    assert [row["key"] for row in found] != [row["key"] for row in ROWS[:10]]
-    by_key = {row["key"]: row for row in ROWS}
+    assert [row["key"] for row in found] != [row.key for row in ROWS[:10]]
+    by_key = {row.key: row for row in ROWS}
     for row in found:
         source = by_key[row["key"]]
-        assert (row["id"], row["question"], row["answer"]) == (source["id"], source["question"], source["answer"])
+        assert (row["id"], row["question"], row["answer"]) == (source.id, source.question, source.answer)
         assert row["right_answer"] == (RIGHT[row["id"]] or "(unanswerable)")
         assert (row["judge"], row["grade"]) == ("correct", "")
     assert sheet(ROWS, RIGHT, []) == text, "drawn with a seed"
@@ -72,7 +75,7 @@ def test_more_grades_than_ten_are_all_kept():
 
 
 def test_answers_without_a_verdict_are_not_to_be_graded():
-    rows = [*ROWS[:2], {"key": "k9", "id": "q9", "question": "Which?", "verdict": None, "error": "refused"}]
+    rows = [*ROWS[:2], made(9, error="refused")]
     assert {row["key"] for row in parsed(sheet(rows, RIGHT, []))} == {"k0", "k1"}
 
 
@@ -108,14 +111,26 @@ def test_a_grade_that_is_no_verdict_is_told_with_its_row(path, grade):
     )
 
 
+@pytest.mark.parametrize("judge", ["corect", "", "Correct"])
+def test_a_judgement_that_is_no_verdict_is_told_with_its_row(path, judge):
+    path.write_text(sheet([], {}, [graded("a", "wrong"), graded("b", "wrong", judge)]), encoding="utf-8")
+    with pytest.raises(StorageError, match=rf"row 3 has the judge's verdict {judge!r}; .* Restore it: only .* 'grade'"):
+        read_sheet(path)
+
+
+@pytest.mark.parametrize(("cells", "told"), [("a,b,c,d,e,correct", "fewer"), ("a,b,c,d,e,correct,,more", "more")])
+def test_a_row_of_another_length_is_told_with_its_number(path, cells, told):
+    path.write_text(f"{','.join(COLUMNS)}\n{cells}\n", encoding="utf-8")
+    with pytest.raises(StorageError, match=rf"row 2 has {told} cells than the 7 columns\. Restore it"):
+        read_sheet(path)
+
+
 @pytest.mark.parametrize(
     "content",
     [
         b"",
         b"key;id;question;right_answer;answer;judge;grade\na;b;c;d;e;correct;\n",
         b"key,id,question,right_answer,answer,judge\na,b,c,d,e,correct\n",
-        b"key,id,question,right_answer,answer,judge,grade\na,b,c,d,e,correct\n",
-        b"key,id,question,right_answer,answer,judge,grade\na,b,c,d,e,correct,,more\n",
         b"key,id,question,right_answer,answer,judge,grade\na,b,c,d,caf\xe9,correct,\n",
     ],
 )

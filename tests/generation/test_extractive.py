@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 
 from docmind.config import Settings
+from docmind.errors import UsageError
 from docmind.generation import extractive
-from docmind.generation.answer import ask
+from docmind.generation.answer import LONGEST_QUESTION, answerer, ask
 from docmind.generation.extractive import QUOTED, THRESHOLD, Extractive, spans_of
 from docmind.generation.prompts import ABSTENTION
 from docmind.models import load
@@ -158,10 +159,25 @@ def test_the_same_question_gets_the_same_answer(engine, corpus, tmp_path):
     assert (again.text, again.confidence, again.citations) == (first.text, first.confidence, first.citations)
 
 
-@pytest.mark.parametrize("question", ["", " ", "\x00\x07", "\u200b", "\udcff"])
-def test_a_question_without_words_is_not_answered(engine, question):
-    done = ask(engine, "headers+rerank", "extractive", question)
-    assert (done.text, done.abstained, done.confidence) == (ABSTENTION, True, None)
+@pytest.mark.parametrize("question", ["", " ", "\x00\x07", "\u200b", "\udcff", "?!", "👶🏽"])
+def test_a_question_without_words_is_refused_and_would_not_be_answered(engine, question):
+    with pytest.raises(UsageError, match="holds no word"):
+        ask(engine, "headers+rerank", "extractive", question)
+    ranking = engine.retrieve("headers+rerank", question, 3)
+    done = answerer("extractive", engine, "headers+rerank").answer(Query(question), ranking)
+    assert (done.text, done.abstained) == (ABSTENTION, True)
+
+
+def test_a_question_may_have_4000_characters(engine):
+    assert ask(engine, "headers+rerank", "extractive", "x" * LONGEST_QUESTION).abstained
+    with pytest.raises(UsageError, match=r"has 4,001 characters; it may have 4,000\. Shorten it"):
+        ask(engine, "headers+rerank", "extractive", "x" * 4_001)
+
+
+def test_what_cannot_be_seen_is_not_asked(engine):
+    plain = ask(engine, "headers+rerank", "extractive", QUESTION)
+    odd = ask(engine, "headers+rerank", "extractive", f"\x00{QUESTION}\u202e\x9b")
+    assert (odd.text, odd.confidence) == (plain.text, plain.confidence)
 
 
 def test_what_has_nothing_to_do_with_the_pages_is_not_answered(engine):

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from docmind.generation.sentences import sentences
+from docmind.generation.sentences import quotation, sentences
 
 
 def quotes(text):
@@ -128,3 +128,57 @@ def test_a_long_passage_takes_no_long_time():
     blank = " \n" * 50_000
     assert quotes(f"Start.{blank}End.") == ["Start.", "End."]
     assert len(sentences("A sentence, e.g. This. " * 5_000)) == 5_000
+
+
+TABLE = """Leave by country:
+
+| Country | Days | Note |
+|:--------|-----:|------|
+| Spain   | 22   | a \\| b |
+| **Italy** | 20 |      |
+| Malta | 24 |
+
+Then prose | with a bar.
+"""
+
+
+def quoted(text, wanted):
+    [found] = [quotation(text, start, end) for start, end in sentences(text) if wanted in text[start:end]]
+    return found
+
+
+@pytest.mark.parametrize(
+    ("wanted", "expected"),
+    [
+        ("Spain", "Country: Spain; Days: 22; Note: a | b"),
+        ("Italy", "Country: **Italy**; Days: 20"),  # an empty cell says nothing
+        ("Malta", "Malta; 24"),  # a cell less than the head: which is missing cannot be known
+        ("Country |", "Country; Days; Note"),
+        ("prose", "Then prose | with a bar."),
+        ("Leave", "Leave by country:"),
+    ],
+)
+def test_a_row_is_quoted_with_the_heads_of_its_columns(wanted, expected):
+    assert quoted(TABLE, wanted) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("| Spain | 22 |", "Spain; 22"),
+        ("| Spain | 22 |\n| Italy | 20 |", "Italy; 20"),
+        ("|---|---|\n| Italy | 20 |", "Italy; 20"),
+        ("| A | B |\n|---|---|\n| x | y |\n\n| Italy | 20 |", "Italy; 20"),  # another table
+        ("| | Days |\n|---|---|\n| Italy | 20 |", "Italy; Days: 20"),
+        ("|Country|Days|\n|-|-|\n|Italy|20", "Country: Italy; Days: 20"),
+    ],
+)
+def test_a_row_without_a_head_is_quoted_as_it_is(text, expected):
+    start, end = sentences(text)[-1]
+    assert quotation(text, start, end) == expected
+
+
+@given(st.text("a|\\- \n", max_size=60))
+def test_any_piece_can_be_quoted(text):
+    for start, end in sentences(text):
+        assert quotation(text, start, end).strip("; ") or text[start:end]

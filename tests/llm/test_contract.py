@@ -342,3 +342,19 @@ def test_every_role_is_sent(connect):
 def test_a_server_may_be_scripted_by_what_it_is_asked(connect):
     with LlmServer(lambda body: body["messages"][-1]["content"].upper()) as server:
         assert connect(server).complete([Message("user", "echo")]).text == "ECHO"
+
+
+@pytest.mark.parametrize("on_text", [None, lambda _: None])
+def test_what_an_answer_cost_that_cannot_be_used_is_told(connect, on_text):
+    with LlmServer([Reply(("Half",), finish="content_filter", usage=(70, 30))]) as server:
+        llm = connect(server)
+        with pytest.raises(LanguageModelError) as caught:
+            llm.complete(ASKED, on_text=on_text)
+    assert caught.value.usage == Usage(70, 30)
+    assert llm.name.endswith(f"/{caught.value.model}")
+
+
+def test_where_nothing_came_nothing_was_paid(connect):
+    with LlmServer([Reply(status=401)]) as server, pytest.raises(LanguageModelError) as caught:
+        connect(server).complete(ASKED)
+    assert caught.value.usage == Usage()

@@ -15,6 +15,7 @@ from threading import Thread
 import pytest
 from handmade_pdf import pdf
 
+from docmind.errors import StorageError
 from docmind.models import load
 from docmind.retrieval.engine import quiet
 from docmind.serving.uploads import Told, Uploads
@@ -187,6 +188,13 @@ def test_closing_removes_everything(uploads, temp):
     uploads.close()
     assert not list(temp.iterdir())
     uploads.close()
+
+
+def test_after_closing_nothing_is_taken_and_nothing_is_left_behind(uploads, temp):
+    uploads.close()
+    with pytest.raises(StorageError, match=r"This visit has ended.*Reload the page"):
+        uploads.add([("a.md", b"# A\n\nText.")], STRATEGY, quiet)
+    assert list(temp.iterdir()) == []
 
 
 def test_closing_while_in_use_waits_for_the_end_of_it(uploads, temp):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from docmind.evaluation.answers import VERDICTS
@@ -14,7 +14,7 @@ def table(summary: Mapping[str, Any]) -> Table:
     rows = [
         (f"{part}: {group}", counts)
         for part in ("answerable", "unanswerable")
-        for group, counts in summary[part].items()
+        for group, counts in _groups(summary[part])
         if counts["n"]
     ]
     return Table(
@@ -39,6 +39,15 @@ def confidence(summary: Mapping[str, Any]) -> Table:
 
     rows = tuple(
         (split, *(area(found[group]) for group in ("all", "near", "far")))
-        for split, found in summary["confidence"].items()
+        for split, found in _groups(summary["confidence"])
     )
     return Table(("AUROC of the confidence", "all unanswerable", "near misses", "far ones"), rows)
+
+
+def _groups(part: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
+    """`all`, then what stands by type, distance or split. A type may have the name of a split, and yet be told apart."""
+    yield "all", part["all"]
+    for label, groups in part.items():
+        if label != "all":
+            for name, found in groups.items():
+                yield f"{label.removeprefix('by_')} {name}", found

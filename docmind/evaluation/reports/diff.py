@@ -8,16 +8,12 @@ from typing import Any
 
 from docmind.evaluation.compare import Change, Comparison, Flip
 from docmind.evaluation.gate import probability
-from docmind.evaluation.reports.inert import plain
-from docmind.evaluation.reports.tables import MISSING, plural
+from docmind.evaluation.reports.tables import MISSING
+from docmind.text import plural
 
 
 def lines(comparison: Comparison, types: Mapping[str, Sequence[str]]) -> Iterator[str]:
     """The lines, without ends. `types` maps a type to the ids of its questions."""
-    yield from map(plain, _lines(comparison, types))
-
-
-def _lines(comparison: Comparison, types: Mapping[str, Sequence[str]]) -> Iterator[str]:
     for refusal in comparison.refusals:
         yield f"not comparable: {refusal}"
     yield from (difference for difference in comparison.differences if not difference.endswith(": same"))
@@ -38,10 +34,6 @@ def _lines(comparison: Comparison, types: Mapping[str, Sequence[str]]) -> Iterat
 
 def flips(change: Change, type_of: Mapping[str, str]) -> Iterator[str]:
     """The lines of one strategy; `type_of` maps questions to their types."""
-    yield from map(plain, _flips(change, type_of))
-
-
-def _flips(change: Change, type_of: Mapping[str, str]) -> Iterator[str]:
     yield (
         f"{change.strategy}: Hit@3 {change.before} → {change.after} of {change.n}; lost {len(change.lost)}, gained "
         f"{len(change.gained)}, p = {probability(change.p)}"

@@ -8,14 +8,18 @@ from __future__ import annotations
 from pathlib import PurePath
 
 from docmind.evaluation.gate import Verdict, failing
-from docmind.evaluation.reports.inert import plain
+from docmind.evaluation.reports.inert import cut
 from docmind.evaluation.reports.material import Material
+from docmind.text import visible
 
 LIMIT = 10
 """GitHub shows ten errors a step."""
 
 FIRST = 5
 """How many failed rules stand before the questions at most, so that some lines of the answer key are always shown."""
+
+
+QUESTION_LENGTH = 200
 
 
 def render(material: Material) -> dict[str, str]:
@@ -46,7 +50,7 @@ def _lost(material: Material, verdict: Verdict) -> list[str]:
     key = PurePath(material.key).as_posix()
     return [
         _error(
-            f"{question.id} was lost by {', '.join(lost_by[question.id])}: {question.text}",
+            f"{question.id} was lost by {', '.join(lost_by[question.id])}: {cut(question.text, QUESTION_LENGTH)}",
             f"file={_property(key)},line={question.line},title={_property('retrieval: a question was lost')}",
         )
         for question in sorted(questions, key=lambda question: -len(lost_by[question.id]))
@@ -58,7 +62,7 @@ def _error(message: str, properties: str = "title=retrieval gate") -> str:
 
 
 def _data(text: str) -> str:
-    return plain(text).replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
+    return visible(text).replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
 
 
 def _property(text: str) -> str:

@@ -21,9 +21,10 @@ from urllib.parse import quote
 from docmind.evaluation.attribution import WON_WITHIN
 from docmind.evaluation.compare import Comparison
 from docmind.evaluation.gate import probability
-from docmind.evaluation.reports.inert import cut, plain
+from docmind.evaluation.reports.inert import cut
 from docmind.evaluation.reports.material import Material
-from docmind.evaluation.reports.tables import MISSING, Table, matrix, order, percent, plural
+from docmind.evaluation.reports.tables import MISSING, Table, matrix, order, percent
+from docmind.text import plural, visible
 from docmind.types import Question, Span, merge
 
 PAGE_MEGABYTES = 15
@@ -80,7 +81,7 @@ def render(material: Material) -> dict[str, str]:
         probability=probability,
         listed=_listed,
     )
-    return {"latest.html": plain(filled)}
+    return {"latest.html": visible(filled)}
 
 
 def _file(name: str) -> str:

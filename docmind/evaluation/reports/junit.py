@@ -10,8 +10,8 @@ from xml.etree import ElementTree as ET  # written, never parsed
 
 from docmind.evaluation.compare import Change, Flip
 from docmind.evaluation.gate import failing
-from docmind.evaluation.reports.inert import plain
 from docmind.evaluation.reports.material import Material
+from docmind.text import visible
 
 
 def render(material: Material) -> dict[str, str]:
@@ -22,12 +22,12 @@ def render(material: Material) -> dict[str, str]:
     if material.verdict:
         gate = ET.SubElement(root, "testsuite", name="gate")
         for check in material.verdict.checks:
-            case = ET.SubElement(gate, "testcase", classname="gate", name=plain(f"{check.name}: {check.told}"))
+            case = ET.SubElement(gate, "testcase", classname="gate", name=visible(f"{check.name}: {check.told}"))
             if check.passed is not True:
-                ET.SubElement(case, "failure" if check.passed is False else "error", message=plain(check.told))
+                ET.SubElement(case, "failure" if check.passed is False else "error", message=visible(check.told))
         for reason in material.verdict.incomplete:
-            case = ET.SubElement(gate, "testcase", classname="gate", name=plain(reason))
-            ET.SubElement(case, "error", message=plain(reason))
+            case = ET.SubElement(gate, "testcase", classname="gate", name=visible(reason))
+            ET.SubElement(case, "error", message=visible(reason))
         changes = {change.strategy: change for change in material.verdict.comparison.changes}
         lost = failing(material.verdict)
     for name, strategy in material.results["strategies"].items():
@@ -35,9 +35,9 @@ def render(material: Material) -> dict[str, str]:
         flips = _flips(changes.get(name))
         for question in material.questions:
             found = strategy["questions"][question.id]
-            case = ET.SubElement(suite, "testcase", classname=name, name=plain(f"{question.id}: {question.text}"))
+            case = ET.SubElement(suite, "testcase", classname=name, name=visible(f"{question.id}: {question.text}"))
             if found["error"] is not None:
-                ET.SubElement(case, "error", message=plain(found["error"]))
+                ET.SubElement(case, "error", message=visible(found["error"]))
             elif flip := flips.get(question.id):
                 told = f"rank {flip.old or 'none'} → {flip.new or 'none'}"
                 if question.id in lost.get(name, ()):

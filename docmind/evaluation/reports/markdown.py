@@ -8,7 +8,8 @@ from typing import Any
 
 from docmind.evaluation.reports import inert
 from docmind.evaluation.reports.material import Material
-from docmind.evaluation.reports.tables import Table, details, hardest, ladder, leakage, losses, matrix, percent, plural
+from docmind.evaluation.reports.tables import Table, details, hardest, ladder, leakage, losses, matrix, percent
+from docmind.text import plural
 
 
 def render(material: Material) -> dict[str, str]:

@@ -30,11 +30,6 @@ def fraction(value: float | None) -> str:
     return MISSING if value is None else f"{value:.3f}"
 
 
-def plural(n: int, thing: str) -> str:
-    """(1, "question") as "1 question", (2, "question") as "2 questions"."""
-    return f"{n} {thing}" if n == 1 else f"{n} {thing}s"
-
-
 def matrix(results: Mapping[str, Any], timings: Mapping[str, Any]) -> Table:
     """A row a strategy: Hit@1, @3 and @5 in percent, MRR@5, Hit@3 by type, milliseconds a query (p50)."""
     types = sorted({kind for s in results["strategies"].values() for kind in s["by_type"]})
