@@ -25,6 +25,7 @@ from docmind.cli import main
 from docmind.cli.chat import HISTORY, REMEMBERED
 from docmind.config import MATRIX
 from docmind.errors import StorageError
+from docmind.evaluation.reports.tables import Table
 from docmind.generation.prompts import ABSTENTION
 
 QUESTION = "How many days of annual leave?"
@@ -525,6 +526,27 @@ def test_an_answer_in_a_pipe_is_not_wrapped(capsys, length):
         flow.write(TEXT[start : start + length])
     flow.end()
     assert capsys.readouterr().out == f"{TEXT}\n"
+
+
+FIGURES = Table(
+    ("strategy", "Hit@3", "direct", "multi_evidence"),
+    (("headers+rerank", "74.7", "85.5", "93.3"), ("漢字", "5.0", "—", "100.0")),
+)
+
+
+def test_a_table_that_is_too_wide_goes_on_below(screen):
+    docmind.cli.terminal.show(FIGURES)
+    assert [line.rstrip() for line in screen.getvalue().splitlines()] == [
+        "strategy       Hit@3", "─" * 20, "headers+rerank  74.7", "漢字             5.0", "",
+        "strategy       direct", "─" * 21, "headers+rerank   85.5", "漢字                —",  # fits nowhere: whole all the same
+        "",
+        "strategy       multi_evidence", "─" * 29, "headers+rerank           93.3", "漢字                    100.0",
+    ]  # fmt: skip
+
+
+def test_a_table_in_a_pipe_is_one(capsys):
+    docmind.cli.terminal.show(FIGURES)
+    assert capsys.readouterr().out.splitlines()[0].split() == list(FIGURES.header)
 
 
 class Terminal:

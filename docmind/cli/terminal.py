@@ -73,17 +73,32 @@ def tell(text: str, style: str | None = None) -> None:
 
 
 def show(table: Table) -> None:
-    """Where a terminal is too narrow, the words of the header are folded; names and figures stay whole."""
-    shown = RichTable(box=SIMPLE_HEAD, padding=0, show_edge=False)
-    names, *figures = table.header
-    shown.add_column(names, no_wrap=True)
-    for header in figures:
-        shown.add_column(header, justify="right", overflow="fold", min_width=len("100.0"))
-    for row in table.rows:
-        shown.add_row(*map(inert, row))
-    if not out.is_terminal:  # then there is no width to keep to
+    """Where a terminal is too narrow for all columns, the others follow below, under the same names: no word and no figure
+    is ever cut."""
+    for number, columns in enumerate(_blocks(table)):
+        if number:
+            out.print()
+        shown = RichTable(box=SIMPLE_HEAD, padding=0, show_edge=False)
+        for column in columns:
+            shown.add_column(table.header[column], no_wrap=True, justify="right" if column else "left")
+        for row in table.rows:
+            shown.add_row(*(inert(row[column]) for column in columns))
         shown.width = out.measure(shown, options=out.options.update(max_width=1000)).maximum
-    out.print(shown, crop=False)
+        out.print(shown, crop=False)
+
+
+def _blocks(table: Table) -> list[list[int]]:
+    """The columns of each block, the first in all of them: as many as the terminal has room for. A pipe has room for all."""
+    widths = [max(map(cell_len, column)) for column in zip(table.header, *table.rows, strict=True)]
+    blocks: list[list[int]] = []
+    free = 0
+    for column, width in enumerate(widths[1:], start=1):
+        if not blocks or (out.is_terminal and width + 1 > free):
+            blocks.append([0])
+            free = out.width - widths[0]
+        blocks[-1].append(column)
+        free -= width + 1
+    return blocks
 
 
 @contextmanager
