@@ -593,7 +593,12 @@ def terminal(place: Chat, *options: str) -> Iterator[Terminal]:
     """A shell opens the terminal, which makes it the one whose Ctrl-C reaches the chat."""
     pty = pytest.importorskip("pty")
     master, slave = pty.openpty()
-    command = [sys.executable, "-m", "docmind.cli", *place.arguments("chat", *options)]
+    # A shell's background jobs ignore SIGINT, and what they start would inherit that.
+    code = (
+        "import signal, sys; from docmind.cli import main; signal.signal(signal.SIGINT, signal.default_int_handler); "
+        "sys.exit(main())"
+    )
+    command = [sys.executable, "-c", code, *place.arguments("chat", *options)]
     process = subprocess.Popen(
         ["/bin/sh", "-c", 'exec "$@" <"$TTY" >"$TTY" 2>&1', "sh", *command],
         env=os.environ | {"TTY": os.ttyname(slave), "TERM": "xterm", "COLUMNS": "200", "LINES": "50"},
