@@ -296,7 +296,8 @@ class Answer:
     `abstained`: the text says that the documents do not tell. `supported`: it cites at least one passage, or abstains.
     `model` is the language model that wrote it, as its price is listed, "" where none did.
     `removed` are the numbers it cited without having been given such a passage; they are no longer in the text.
-    `confidence`, where the answerer has one, rises with the evidence. `timings` maps steps to seconds.
+    `cut`: it was stopped at the model's limit of tokens. `confidence`, where the answerer has one, rises with the evidence.
+    `timings` maps steps to seconds.
     """
 
     text: str
@@ -309,6 +310,7 @@ class Answer:
     usage: Usage = Usage()
     timings: Mapping[str, float] = field(default_factory=dict)
     confidence: float | None = None
+    cut: bool = False
 
     @property
     def supported(self) -> bool:

@@ -281,7 +281,8 @@ def test_a_limit_is_of_the_sample(place):
         (["--save-baseline", "--provider", "openai"], 2, ["extractive answers"]),
         (["--save-baseline", "--judge", "llm"], 2, ["judged by spans"]),
         (["--check"], 3, ["no committed answers yet", "docmind answers --save-baseline"]),
-        (["--agreement"], 3, ["nothing is graded yet", "column 'grade'"]),
+        (["--agreement"], 3, ["grades.csv is not there"]),
+        (["--judge", "llm", "--judge-provider", "openai"], 2, ["needs --judge-model"]),
     ],
 )
 def test_bad_options_are_told_before_anything_is_written(place, capsys, options, code, parts):
@@ -529,7 +530,10 @@ def test_where_no_question_gets_a_reply_the_rest_is_not_asked(place, monkeypatch
         point(monkeypatch, "openai", server)
         assert place.run("--provider", "openai") == 3
     told = capsys.readouterr().err
-    assert "3 questions one after another got no reply, q3 last: openai refuses the key (401). Check OPENAI_API" in told
+    assert (
+        "3 questions one after another ended in an error, q3 last: openai refuses the key (401). Check OPENAI_API"
+        in told
+    )
     assert "0 of 5 have a verdict" in told
     assert len(server.requests) == 3, "the rest would fare no better"
     assert [row["verdict"] for row in place.rows()] == [None] * 3
@@ -553,6 +557,38 @@ def test_what_failed_tries_cost_is_told(place, monkeypatch, capsys):
         point(monkeypatch, "openai", server)
         assert place.run("--provider", "openai", "--limit", "2") == 3
     assert re.search(r"gpt-4\.1-mini@\S+: 2000 tokens in, 800 out", capsys.readouterr().out)
+
+
+def test_a_judge_that_never_keeps_to_the_form_ends_the_run(place, monkeypatch, capsys):
+    with LlmServer(two_models("Yes [1].", lambda _: "Score: 4/5")) as server:
+        assert place.run(*both(monkeypatch, server)) == 3
+    told = capsys.readouterr().err
+    assert "3 questions one after another ended in an error, q3 last: The judgement of q3 has not the form" in told
+    assert Counter(asked.body["model"] for asked in server.requests) == {"small": 3, "large": 3}
+
+
+@pytest.mark.parametrize(("judge", "said"), [("span", True), ("llm", False)])
+def test_what_a_verdict_on_a_model_by_spans_is_worth_is_told(place, monkeypatch, capsys, judge, said):
+    with LlmServer(two_models("Yes [1].", lambda _: CORRECT)) as server:
+        models = both(monkeypatch, server)
+        assert place.run(*models, "--judge", judge) == 0
+    assert ("not what its words say" in capsys.readouterr().out) is said
+
+
+def test_the_gate_believes_no_row_that_can_be_edited(saved, capsys):
+    edited = saved.file.read_text(encoding="utf-8").replace('"verdict":"partial"', '"verdict":"correct"')
+    saved.file.write_text(edited, encoding="utf-8")
+    assert saved.run("--check") == 0
+    assert "correct answers must be at least 75.0 %; they are 75.0 % (3 of 4)" in capsys.readouterr().err
+    assert saved.found()["verdicts"] == OFFLINE
+
+
+def test_checking_and_asking_some_leave_the_grades_alone(saved):
+    text = saved.grades.read_text(encoding="utf-8").replace(",correct,\n", ",correct,partial\n", 1)
+    saved.grades.write_text(text, encoding="utf-8")
+    for options in (["--check"], ["--limit", "1"], ["--sample", "2"]):
+        assert saved.run("--quiet", *options) == 0
+        assert saved.grades.read_text(encoding="utf-8") == text
 
 
 # Grades
@@ -579,13 +615,17 @@ def test_agreement_is_told_of_what_was_graded_and_grades_survive(place, capsys):
         ]  # fmt: skip
 
 
-def test_agreement_of_one_verdict_alone_is_told_to_be_undefined(place, capsys):
+def test_agreement_of_one_verdict_alone_is_told_to_say_nothing(place, capsys):
     place.ask(QUESTIONS[0])
     assert place.run("--quiet") == 0
+    assert place.run("--agreement") == 3
+    assert (
+        "nothing is graded yet. Write a verdict into the column 'grade': correct, partial," in capsys.readouterr().err
+    )
     text = place.grades.read_text(encoding="utf-8").replace(",correct,\n", ",correct,correct\n")
     place.grades.write_text(text, encoding="utf-8")
     assert place.run("--agreement") == 0
-    assert "1 graded answer; raw agreement 100 %; Cohen's kappa not defined" in capsys.readouterr().out
+    assert "1 graded answer; raw agreement 100 %; Cohen's kappa says nothing: one side gives" in capsys.readouterr().out
 
 
 def test_the_script_is_the_command(place):

@@ -295,7 +295,7 @@ def test_an_interrupt_ends_with_130_and_says_what_was_kept(place, capsys, monkey
 
     monkeypatch.setattr("docmind.cli.evaluate.ceiling", interrupt)
     assert place.eval(*LEXICAL) == 130
-    assert "interrupted; what was embedded is kept" in capsys.readouterr().err
+    assert "interrupted; what is done is kept" in capsys.readouterr().err
     assert left_alone(place)
 
 
@@ -339,3 +339,13 @@ def test_without_a_command_the_help_is_shown(capsys):
     assert docmind.cli.main([]) == 2
     assert docmind.cli.main(["--help"]) == 0
     assert "eval" in capsys.readouterr().out
+
+
+def test_an_env_file_that_chroma_cannot_read_is_named(place):
+    (place.root / ".env").write_bytes("OPENAI_API_KEY=x\n".encode("utf-16"))  # as PowerShell writes it
+    command = [sys.executable, "-m", "docmind.cli", *place.arguments("index", "headers")]
+    done = subprocess.run(command, cwd=place.root, capture_output=True, text=True, timeout=60, check=False)
+    assert done.returncode == 2
+    assert "error: Chroma reads settings from .env and the environment, and cannot: " in done.stderr
+    assert "Save .env as UTF-8" in done.stderr
+    assert "Traceback" not in done.stderr

@@ -49,7 +49,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         return 0
     except SystemExit as end:  # how Typer ends, having told of a wrong option itself
         if end.code == INTERRUPTED:
-            tell("interrupted; what was embedded is kept, and the next run goes on from there")
+            tell("interrupted; what is done is kept, and the next run goes on from there")
         # Typer's 1 is a reader that left early; to us it means that a gate failed.
         return 2 if end.code == 1 else int(end.code or 0)
     except Judged as judged:

@@ -32,6 +32,7 @@ from docmind.errors import IncompleteError, LanguageModelError, UsageError
 from docmind.evaluation.answergate import judge_answers, read_reference
 from docmind.evaluation.answers import (
     SCHEMA,
+    VERDICTS,
     Row,
     answer_key_of,
     check_judge,
@@ -62,11 +63,12 @@ from docmind.protocols import LLM, Answerer, Retriever
 from docmind.text import plural
 from docmind.types import Answer, Question, Ranking, Usage
 
-JUDGE = "mistral-large-latest"
+JUDGES = {"mistral": "mistral-large-latest"}
+"""The model that judges, by provider, where none is named: one that is larger than the one that answers."""
 
 IN_A_ROW = 3
-"""Questions that a language model does not answer, one after another, before a run ends: a wrong key, a server out of reach
-or a spent quota would leave the rest without an answer too, after minutes of waiting for each."""
+"""Questions that end in an error, one after another, before a run ends: a wrong key, a server out of reach, a spent quota or
+a judge that does not keep to the form would leave the rest without a verdict too, after minutes of waiting and paying."""
 
 
 def answers(
@@ -85,7 +87,9 @@ def answers(
         Literal["span", "llm"], typer.Option("--judge", help="Offline by spans, or a model.")
     ] = "span",
     judge_provider: Annotated[str, typer.Option(help="Provider of the judging model.")] = "mistral",
-    judge_model: Annotated[str, typer.Option(help="The judging model.")] = JUDGE,
+    judge_model: Annotated[
+        str | None, typer.Option(help=f"The judging model; of mistral {JUDGES['mistral']} if not given.")
+    ] = None,
     limit: Annotated[int | None, typer.Option(min=1, help="Only the first so many questions.")] = None,
     sample: Annotated[int | None, typer.Option(min=1, help="Only so many, drawn by type with a seed.")] = None,
     check: Annotated[bool, typer.Option("--check", help="Fail where answers became worse.")] = False,
@@ -94,7 +98,7 @@ def answers(
     thresholds_file: ThresholdsOption = DEFAULTS.thresholds,
     grades_file: Annotated[
         Path | None,
-        typer.Option("--grades", help=f"Answers to grade by hand, a CSV file: {DEFAULTS.grades}, or beside --out."),
+        typer.Option("--grades", help=f"Answers to grade by hand, a CSV file: {DEFAULTS.grades}, or in --out."),
     ] = None,
     show_agreement: Annotated[
         bool, typer.Option("--agreement", help="Only tell how far the judge agrees with the grades.")
@@ -102,11 +106,12 @@ def answers(
     quiet: QuietOption = False,
 ) -> None:
     """Answer every question, judge the answers, and write the verdicts."""
-    grades = grades_file or (DEFAULTS.grades if out_dir == DEFAULTS.out else out_dir / DEFAULTS.grades.name)
+    own = (questions, out_dir) == (DEFAULTS.questions, DEFAULTS.out)
+    grades = grades_file or (DEFAULTS.grades if own else out_dir / DEFAULTS.grades.name)
     if show_agreement:
         _show_agreement(grades)
         return
-    check_answerer(provider)
+    check_answerer(provider, model)
     check_writable(out_dir)
     check_writable(grades.parent)
     check_outside(out_dir, corpus)
@@ -114,15 +119,10 @@ def answers(
     thresholds = read_thresholds(thresholds_file) if check or strategy is None else None
     bounds = _bounds(thresholds.answers if thresholds else None, thresholds_file) if check else None
     reference = read_reference(baseline_file) if check else None
-    if check and save_baseline:
-        raise UsageError("--check and --save-baseline together would replace what is compared with. Give one of them.")
-    whole = provider == Extractive.name and judge_kind == "span" and limit is None and sample is None
-    if (check or save_baseline) and not whole:
-        raise UsageError(
-            "--check and --save-baseline are of the extractive answers to every question, judged by spans."
-        )
+    offline = provider == Extractive.name and judge_kind == "span"
+    _check_gate(check, save_baseline, whole=offline and limit is None and sample is None)
     wanted = named_strategy(strategy or (thresholds.production if thresholds else ""))
-    llm = PROVIDERS[judge_provider](judge_model) if judge_kind == "llm" else None
+    llm = _judge(judge_provider, judge_model) if judge_kind == "llm" else None
     settings = Settings(
         corpus=corpus, questions=questions, index_dir=index_dir, profile=profile, exclude=tuple(exclude or ())
     )
@@ -136,7 +136,7 @@ def answers(
         judged_by = llm.name if llm else span_judge()
         run = _Run(retriever, answering, llm, judged_by, fingerprint(), out_dir / "latest.answers.jsonl")
         try:
-            rows = run.all(asked, quiet)
+            rows = run.all(asked, quiet, anew=check or save_baseline)
         finally:  # an interrupted run has cost something too
             if not quiet:
                 _show_spent(run)
@@ -156,13 +156,18 @@ def answers(
     files = {out_dir / "latest.answers.json": dumps(found)}
     if save_baseline:
         files[out_dir / "answers.json"] = dumps(sealed(found))
-    if any(row.verdict for row in rows):
+    if not check and asked == key.questions and any(row.verdict for row in rows):
         files[grades] = sheet(
             rows, {q.id: q.answer if q.answer or not q.gold else "(see the evidence)" for q in asked}, kept
         )
     write_atomic(files)
     if not quiet:
         _show(found["summary"], run)
+        if llm is None and provider in PROVIDERS:
+            out.print(
+                "Judged by spans: whether the passages that the model cites hold the evidence, not what its words say. "
+                "--judge llm reads the words."
+            )
     if bounds and reference:
         _end(judge_answers(found, reference, bounds, {question.id for question in asked if question.gold}))
     if failed := [row for row in rows if row.error]:
@@ -185,11 +190,14 @@ class _Run:
     spent: dict[str, Usage] = field(default_factory=dict)
     reused: int = 0
     in_a_row: int = 0
+    kept: Mapping[str, Row] = field(default_factory=dict)
 
-    def all(self, questions: Sequence[Question], quiet: bool) -> list[Row]:
+    def all(self, questions: Sequence[Question], quiet: bool, *, anew: bool) -> list[Row]:
         """A row a question, in their order. Verdicts, and answers that want another judgement, are used again where
-        nothing they come from changed. Raises IncompleteError where IN_A_ROW questions get no reply."""
-        known = read_rows(self.file)
+        nothing they come from changed; with `anew` none is, since a gate trusts no file that can be edited. Raises
+        IncompleteError where IN_A_ROW questions end in an error."""
+        self.kept = {row.key: row for row in read_rows(self.file)}
+        known = () if anew else self.kept.values()
         judged = {row.key: row for row in known if row.verdict}
         answered = {row.answer_key: row for row in known if row.answer is not None}
         rows: list[Row] = []
@@ -199,7 +207,7 @@ class _Run:
                 if self.in_a_row == IN_A_ROW:
                     there = sum(row.verdict is not None for row in rows)
                     raise IncompleteError(
-                        f"{IN_A_ROW} questions one after another got no reply, {question.id} last: {rows[-1].error} "
+                        f"{IN_A_ROW} questions one after another ended in an error, {question.id} last: {rows[-1].error} "
                         f"{there} of {len(questions)} have a verdict, which is kept. Run the same command again: it goes "
                         "on from there."
                     )
@@ -216,7 +224,8 @@ class _Run:
             return found
         said = answered[asked].said(ranking, self.answerer.name) if asked in answered else None
         row = self._made(question, ranking, (asked, key), said)
-        append_line(self.file, row.model_dump_json())
+        if key not in self.kept or row != self.kept[key].model_copy(update={"seconds": row.seconds}):
+            append_line(self.file, row.model_dump_json())
         return row
 
     def _made(self, question: Question, ranking: Ranking, keys: tuple[str, str], answer: Answer | None) -> Row:
@@ -229,18 +238,31 @@ class _Run:
                 told = {"verdict": span_verdict(question, answer)}
             else:
                 told = dict(judge(self.judge, question, answer, self._spend))
-            self.in_a_row = 0
         except JudgementError as error:
             told = {"error": str(error), "raw": error.raw}
-            self.in_a_row = 0
         except LanguageModelError as error:
             self._spend(error.model, error.usage)
             told = {"error": str(error)}
-            self.in_a_row += 1
+        self.in_a_row = self.in_a_row + 1 if "error" in told else 0
         return Row.of(question, keys, answer, **told)
 
     def _spend(self, model: str, usage: Usage) -> None:
         self.spent[model] = self.spent.get(model, Usage()) + usage
+
+
+def _check_gate(check: bool, save_baseline: bool, *, whole: bool) -> None:
+    if check and save_baseline:
+        raise UsageError("--check and --save-baseline together would replace what is compared with. Give one of them.")
+    if (check or save_baseline) and not whole:
+        raise UsageError(
+            "--check and --save-baseline are of the extractive answers to every question, judged by spans."
+        )
+
+
+def _judge(provider: str, model: str | None) -> LLM:
+    if model is None and provider in PROVIDERS and provider not in JUDGES:
+        raise UsageError(f"--judge-provider {provider} needs --judge-model: name a model that judges well.")
+    return PROVIDERS[provider](model or JUDGES.get(provider))
 
 
 def _chosen(key: AnswerKey, limit: int | None, sample: int | None) -> tuple[Question, ...]:
@@ -282,13 +304,18 @@ def _end(checks: tuple[Check, ...]) -> None:
 
 
 def _show_agreement(grades: Path) -> None:
+    if not grades.exists():
+        raise IncompleteError(f"{grades} is not there. docmind answers writes it; --grades names another.")
     found = agreement(read_sheet(grades))
     if found is None:
-        raise IncompleteError(f"{grades}: nothing is graded yet. Write a verdict into the column 'grade'.")
+        raise IncompleteError(
+            f"{grades}: nothing is graded yet. Write a verdict into the column 'grade': {', '.join(VERDICTS)}."
+        )
+    used = [sum(1 for counts in found["counts"].values() if counts[rater]) for rater in ("judge", "grade")]
     value = (
-        "not defined: both give one verdict alone"
-        if found["value"] is None
-        else (f"{found['value']:.2f} (95 % interval {found['low']:.2f} to {found['high']:.2f}, bootstrap)")
+        f"{found['value']:.2f} (95 % interval {found['low']:.2f} to {found['high']:.2f}, bootstrap)"
+        if min(used) > 1
+        else "says nothing: one side gives one verdict alone"
     )
     out.print(
         f"{plural(found['n'], 'graded answer')}; raw agreement {100 * found['agreement']:.0f} %; Cohen's kappa {value}"

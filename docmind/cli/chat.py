@@ -29,7 +29,7 @@ from docmind.errors import DocMindError, UsageError
 from docmind.evaluation.thresholds import read_thresholds
 from docmind.generation.answer import ANSWERERS, ask
 from docmind.generation.extractive import Extractive
-from docmind.llm import PROVIDERS, available
+from docmind.llm import available
 from docmind.retrieval.engine import Engine
 from docmind.text import same_title
 from docmind.types import Answer, Query, Turn
@@ -65,12 +65,13 @@ def chat(
     line that could not be answered."""
     name = strategy or read_thresholds(thresholds_file).production
     named_strategy(name)
-    check_answerer(provider)
+    answered_by = check_answerer(provider, model)
     settings = Settings(corpus=corpus, index_dir=index_dir, profile=profile, exclude=tuple(exclude or ()))
     with open_engine(settings, quiet=False) as engine:
         talk = _Talk(engine, name, provider, model)
         talk.open()
         if sys.stdin.isatty():
+            out.print(f"{name}, {answered_by}. Ask a question, or /help.", style="dim")
             _in_terminal(talk, index_dir / HISTORY)
         else:
             for line in sys.stdin:
@@ -81,7 +82,6 @@ def chat(
 
 
 def _in_terminal(talk: _Talk, history: Path) -> None:
-    out.print(f"{talk.strategy}, {talk.provider}. Ask a question, or /help.", style="dim")
     for line in _lines(history):
         try:
             if not talk.read(line):
@@ -143,6 +143,8 @@ class _Talk:
         """Answer a question or do a command; False where it says to leave. What the user can mend is told, and the
         conversation goes on."""
         line = line.strip()
+        if line in ("exit", "quit"):  # no question, and what many terminals know
+            return False
         try:
             if line.startswith("/"):
                 return self._command(line)
@@ -158,7 +160,7 @@ class _Talk:
             "/strategy": self._set_strategy,
             "/provider": self._set_provider,
             "/sources": lambda _: self._show_sources(),
-            "/help": lambda _: out.print(HELP.format(providers=", ".join(ANSWERERS))),
+            "/help": lambda _: _print(HELP.format(providers=", ".join(ANSWERERS))),
         }
         name, _, argument = line.partition(" ")
         if name in ("/quit", "/exit"):
@@ -178,44 +180,52 @@ class _Talk:
                 self.strategy = before
                 raise
         others = ", ".join(known.name for known in MATRIX if known.name != self.strategy)
-        out.print(f"strategy {self.strategy}" + ("" if name else f"; there are also {others}"))
+        also = "" if name else f"; there are also {others}, and any other chunker+mode"
+        _print(f"strategy {self.strategy}{also}")
 
     def _set_provider(self, name: str) -> None:
         if name:
             check_answerer(name)
-            if name in PROVIDERS:
-                PROVIDERS[name](None)  # tells of a missing key at once
             self.provider, self.model = name, None
         with_key = ", ".join([Extractive.name, *available()])
-        out.print(f"provider {self.provider}" + ("" if name else f"; usable now: {with_key}"))
+        _print(f"provider {self.provider}" + ("" if name else f"; usable now: {with_key}"))
 
     def _ask(self, question: str) -> None:
         shown = Flow()
-        self.last = None  # the pages of an earlier answer may be gone when this one fails
         query = Query(question, history=tuple(self.turns[-REMEMBERED:]))
         answer = ask(self.engine, self.strategy, self.provider, query, model=self.model, on_text=shown.write)
         shown.end()
         if answer.removed:
-            tell(f"warning: citations of passages that were not given were removed: {list(answer.removed)}", "yellow")
+            cited = ", ".join(f"[{number}]" for number in answer.removed)
+            tell(f"warning: {cited} cites no passage that was given; nothing stands behind it", "yellow")
+        if answer.cut:
+            tell("warning: this answer was cut at the model's limit of tokens; ask for less at once", "yellow")
         if not answer.supported:
             tell("warning: this answer cites no passage; nothing shows that it is right", "yellow")
         self.last = answer
         self.turns += [Turn("user", question), Turn("assistant", answer.text)]
-        for citation in answer.citations:
+        for citation in sorted(answer.citations, key=lambda citation: citation.number):
             place = self._place(citation.hit.chunk.doc_id, citation.hit.chunk.path)
-            out.print(f"  [{citation.number}] {place}", style="dim", soft_wrap=True)
+            _print(f"  [{citation.number}] {place}", "dim")
+        if not sys.stdin.isatty():
+            out.print()  # before the next answer
 
     def _show_sources(self) -> None:
         if self.last is None or not self.last.ranking.hits:
             out.print("There is no answer yet.")
             return
         for number, hit in enumerate(self.last.ranking.hits, start=1):
-            out.print(
-                f"[{number}] {self._place(hit.chunk.doc_id, hit.chunk.path)}  score {hit.score:.3f}", style="bold"
-            )
-            out.print(inert(hit.chunk.body.strip()) + "\n")
+            _print(f"[{number}] {self._place(hit.chunk.doc_id, hit.chunk.path)}  score {hit.score:.3f}", "bold")
+            _print(inert(hit.chunk.body.strip()) + "\n")
 
     def _place(self, page: str, path: tuple[str, ...]) -> str:
-        document = next(document for document in self.engine.documents if document.id == page)
-        titles = path if path and same_title(path[0], document.title) else (document.title, *path)
-        return inert(f"{' › '.join(titles)} ({document.url or page})")
+        """Title › heading › heading (address or file). Of a page that is gone since, its headings."""
+        document = next((document for document in self.engine.documents if document.id == page), None)
+        title = document.title if document else page
+        titles = path if path and same_title(path[0], title) else (title, *path)
+        return inert(f"{' › '.join(titles)} ({(document and document.url) or page})")
+
+
+def _print(text: str, style: str | None = None) -> None:
+    """Wrapped between words in a terminal, and not at all in a pipe."""
+    out.print(text, style=style, soft_wrap=not out.is_terminal, overflow="ignore", crop=False)

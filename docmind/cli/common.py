@@ -14,6 +14,7 @@ from docmind.cli.terminal import progress, tell
 from docmind.config import Profile, Settings, Strategy, strategy
 from docmind.errors import UsageError
 from docmind.generation.answer import ANSWERERS
+from docmind.llm import PROVIDERS
 from docmind.models import load as load_models
 from docmind.registry import unknown
 from docmind.retrieval import MODES
@@ -63,10 +64,12 @@ def named_strategy(name: str) -> Strategy:
     return wanted
 
 
-def check_answerer(name: str) -> None:
-    """Raise UsageError where nobody of that name can answer."""
+def check_answerer(name: str, model: str | None = None) -> str:
+    """Who answers by that name: of a provider its model. Raises UsageError where nobody does, LanguageModelError where a
+    key is missing; before an index is built."""
     if name not in ANSWERERS:
         raise UsageError(unknown("provider", name, ANSWERERS))
+    return PROVIDERS[name](model).name if name in PROVIDERS else name
 
 
 def check_outside(out_dir: Path, corpus: Path) -> None:

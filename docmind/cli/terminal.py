@@ -45,13 +45,15 @@ class Flow:
 
     def __init__(self) -> None:
         self._word = ""
+        self._blank = ""
         self._column = 0
 
     def write(self, piece: str) -> None:
         """Show what is whole of the text so far; its last word may go on."""
         *whole, self._word = re.split(r"(?<=\s)", self._word + inert(piece).expandtabs(1))
         for word in whole:
-            self._show(word)
+            self._show(word[:-1])
+            self._blank += word[-1]
 
     def end(self) -> None:
         """Show the last word, and end the line."""
@@ -59,17 +61,21 @@ class Flow:
         out.print()
 
     def _show(self, word: str) -> None:
-        width = cell_len(word.rstrip())
-        if out.is_terminal and self._column > 0 and self._column + width > out.width:
-            out.print()
-            self._column = 0
-        out.print(word, end="", soft_wrap=True)
-        self._column = 0 if word.endswith("\n") else self._column + cell_len(word)
+        """Show `word` after the blanks before it, or on a line of its own where both do not fit."""
+        if not word:
+            return
+        column = 0 if "\n" in self._blank else self._column
+        if out.is_terminal and column and column + cell_len(self._blank + word) > out.width:
+            self._blank = "\n"
+            column = 0
+        out.print(self._blank + word, end="", soft_wrap=True)
+        self._column = column + cell_len(self._blank.rpartition("\n")[2] + word)
+        self._blank = ""
 
 
 def tell(text: str, style: str | None = None) -> None:
-    """A line on stderr, however long: a path that is broken in two could not be searched for or clicked."""
-    err.print(inert(text), style=style, soft_wrap=True)
+    """A line on stderr, in a terminal wrapped between words: a path that is broken in two could not be clicked."""
+    err.print(inert(text), style=style, soft_wrap=not err.is_terminal, overflow="ignore", crop=False)
 
 
 def show(table: Table) -> None:

@@ -10,7 +10,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
-from docmind.errors import IncompleteError
+from docmind.errors import IncompleteError, StorageError
 from docmind.evaluation.answers import SCHEMA
 from docmind.evaluation.gate import Check, percent
 from docmind.evaluation.results import read_object, unbroken
@@ -27,6 +27,8 @@ def read_reference(path: Path) -> dict[str, Any]:
             f"{path}: there are no committed answers yet. Make them: docmind answers --save-baseline."
         )
     found = unbroken(path, read_object(path, (SCHEMA,), _REMEDY), _REMEDY)
+    if not isinstance(found.get("verdicts"), dict) or not isinstance(found.get("fingerprint"), dict):
+        raise StorageError(f"{path}: has no verdicts, or does not say of which questions. {_REMEDY}")
     return {key: value for key, value in found.items() if key != "checksum"}
 
 

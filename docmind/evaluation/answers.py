@@ -87,6 +87,7 @@ class Row(BaseModel):
     removed: tuple[int, ...] = ()
     abstained: bool = False
     confidence: Annotated[float, Field(allow_inf_nan=False)] | None = None
+    cut: bool = False
     model: str = ""
     usage: tuple[Count, Count] = (0, 0)
     seconds: dict[str, float] = {}
@@ -119,6 +120,7 @@ class Row(BaseModel):
                 "removed": answer.removed,
                 "abstained": answer.abstained,
                 "confidence": answer.confidence,
+                "cut": answer.cut,
                 "model": answer.model,
                 "usage": (answer.usage.input_tokens, answer.usage.output_tokens),
                 "seconds": {name: round(seconds, 4) for name, seconds in answer.timings.items()},
@@ -145,6 +147,7 @@ class Row(BaseModel):
             usage=Usage(*self.usage),
             timings=self.seconds,
             confidence=self.confidence,
+            cut=self.cut,
         )
 
 

@@ -21,7 +21,7 @@ COLUMNS = ("key", "id", "question", "right_answer", "answer", "judge", "grade")
 def sheet(rows: Sequence[Row], right: Mapping[str, str | None], kept: Sequence[Mapping[str, str]]) -> str:
     """The file to grade: SIZE random judged rows, `grade` left empty. Rows of `kept` that have a grade stay, first; others
     make way. `right` maps questions to their known answers."""
-    graded = [dict(found) for found in kept if found["grade"].strip()]
+    graded = [dict(found) for found in kept if found["grade"]]
     taken = {found["key"] for found in graded}
     fresh = [row for row in rows if row.verdict and row.key not in taken]
     wanted = max(0, SIZE - len(graded))
@@ -35,14 +35,21 @@ def sheet(rows: Sequence[Row], right: Mapping[str, str | None], kept: Sequence[M
             {
                 "key": row.key,
                 "id": row.id,
-                "question": row.question,
-                "right_answer": right[row.id] or "(unanswerable)",
-                "answer": row.answer,
+                "question": _cell(row.question),
+                "right_answer": _cell(right[row.id] or "(unanswerable)"),
+                "answer": _cell(row.answer or ""),
                 "judge": row.verdict,
                 "grade": "",
             }
         )
     return written.getvalue()
+
+
+def _cell(text: str) -> str:
+    """Text that spreadsheets take for text, not for a formula, and that csv reads as it wrote it: a lone carriage return it
+    takes for the end of a row."""
+    text = "\n".join(text.splitlines())
+    return f"'{text}" if text.startswith(("=", "+", "-", "@")) else text
 
 
 def read_sheet(path: Path) -> list[dict[str, str]]:
@@ -71,7 +78,8 @@ def read_sheet(path: Path) -> list[dict[str, str]]:
                 f"{path}: row {number} has the judge's verdict {found['judge']!r}; one of {', '.join(VERDICTS)} was "
                 "expected. Restore it: only the column 'grade' is for you."
             )
-        if found["grade"].strip() and found["grade"].strip() not in VERDICTS:
+        found["grade"] = found["grade"].strip().casefold()
+        if found["grade"] and found["grade"] not in VERDICTS:
             raise UsageError(
                 f"{path}: row {number} has the grade {found['grade']!r}; one of {', '.join(VERDICTS)} was expected."
             )
@@ -81,7 +89,7 @@ def read_sheet(path: Path) -> list[dict[str, str]]:
 def agreement(rows: Sequence[Mapping[str, str]]) -> dict[str, Any] | None:
     """Raw agreement and Cohen's kappa of `judge` and `grade` over the graded rows, and the base rates of both: how often
     each gives each verdict. None where nothing is graded."""
-    pairs = [(found["judge"], found["grade"].strip()) for found in rows if found["grade"].strip()]
+    pairs = [(found["judge"], found["grade"]) for found in rows if found["grade"]]
     if not pairs:
         return None
     judge, grade = (Counter(side) for side in zip(*pairs, strict=True))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-_CITATION = re.compile(r"[ \t]*\[(\d+(?:\s*[,;]\s*\d+)*)\]")
+_CITATION = re.compile(r"(?<![ \t])[ \t]*\[(\d+(?:\s*[,;]\s*\d+)*)\]")
 
 
 @dataclass(frozen=True, slots=True)

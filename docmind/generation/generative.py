@@ -30,10 +30,11 @@ class Generative:
         """
         started = perf_counter()
         given = passages(ranking)
-        written, usage, model = ABSTENTION, Usage(), ""
+        written, usage, model, cut = ABSTENTION, Usage(), "", False
         if given:
             completion = self._llm.complete(messages(query, given), on_text=on_text)
             written, usage, model = completion.text.strip(), completion.usage, completion.model
+            cut = completion.cut
         elif on_text:
             on_text(ABSTENTION)
         checked = check(written, len(given))
@@ -50,4 +51,5 @@ class Generative:
             removed=checked.removed,
             usage=usage,
             timings={"answer": perf_counter() - started},
+            cut=cut,
         )

@@ -61,7 +61,7 @@ def judge(llm: LLM, question: Question, answer: Answer, spend: Callable[[str, Us
         except ValidationError as error:
             reason = "; ".join(f"{'.'.join(map(str, d['loc']))} {d['msg']}".strip() for d in error.errors())
             break
-    raise JudgementError(f"the judgement of {question.id} has not the form asked for: {reason}", completion.text)
+    raise JudgementError(f"The judgement of {question.id} has not the form asked for: {reason}.", completion.text)
 
 
 def _messages(question: Question, answer: Answer) -> tuple[Message, ...]:

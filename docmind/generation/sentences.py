@@ -22,13 +22,15 @@ _MARK = re.compile(rf"(?:[-*+>]|{_NUMBER.pattern}|\#{{1,6}})\s+(?:\[[ xX]\]\s+)?
 
 _CELL = re.compile(r"(?<!\\)\|")
 _RULE = re.compile(r"[ \t]*\|[ \t:|-]*-[ \t:|-]*")
+_HEAD = re.compile(rf"[ \t]*\|.*\n{_RULE.pattern}$", re.MULTILINE)
+_TITLE = re.compile(r"\s*#{1,6}[ \t]+.*")
 
 
 def sentences(text: str) -> list[tuple[int, int]]:
     """The ranges of the sentences, items and rows of `text`, rising, white space and leading list marks left out.
 
-    What holds no letter and no digit, such as the rule below a table's header, is none. The number of a list, such as
-    "1.", ends no sentence.
+    A heading is none, nor is the head of a table, nor what holds no letter and no digit, such as the rule below that head:
+    they answer nothing. The number of a list, such as "1.", ends no sentence.
     """
     found = []
     start = 0
@@ -41,11 +43,13 @@ def sentences(text: str) -> list[tuple[int, int]]:
         found.append((start, end))
         start = match.end()
     found.append((start, len(text)))
-    return [trimmed for start, end in found if (trimmed := _trim(text, start, end))]
+    return [trimmed for start, end in found if not _HEAD.match(text, start) and (trimmed := _trim(text, start, end))]
 
 
 def _trim(text: str, start: int, end: int) -> tuple[int, int] | None:
     end = start + len(text[start:end].rstrip())
+    if title := _TITLE.match(text, start, end):
+        start = title.end()
     start = end - len(text[start:end].lstrip())
     if mark := _MARK.match(text, start, end):
         start = mark.end()

@@ -186,6 +186,8 @@ def _told(folder: Path) -> Iterator[None]:
     """Say what a user can do about an error of Chroma's."""
     try:
         yield
+    except StorageError:
+        raise
     except Exception as error:  # they have no common root: on a full disk it even lacks attributes of its own
         raise StorageError(
             f"{folder}: Chroma cannot write or read its collection ({error}). It needs a folder that can be written and "
@@ -195,8 +197,15 @@ def _told(folder: Path) -> Iterator[None]:
 
 def _client(folder: Path) -> Client:
     # The import takes most of a second, which BM25 alone need not wait for.
-    import chromadb
-    from chromadb.config import Settings
+    try:
+        import chromadb
+        from chromadb.config import Settings
+    except ValueError as error:  # what pydantic and codecs raise: it reads settings of its own, at import
+        told = " ".join(str(error).split())
+        raise StorageError(
+            f"Chroma reads settings from .env and the environment, and cannot: {told}. Save .env as UTF-8, or mend the "
+            "setting that it names."
+        ) from error
 
     # Declared as an interface that lacks close().
     return cast("Client", chromadb.PersistentClient(folder / CHROMA, settings=Settings(anonymized_telemetry=False)))

@@ -10,6 +10,9 @@ from pydantic import SecretStr
 
 from docmind.errors import LanguageModelError
 
+NO_KEY_HAS = " \"'`\\"
+"""What a key is refused for: the error of httpx would quote it, or a server would answer it in another spelling."""
+
 
 @dataclass(frozen=True, slots=True)
 class Account:
@@ -50,13 +53,15 @@ def account(provider: str, home: str, *, keyless_elsewhere: bool = False) -> Acc
     address = (_read(f"{prefix}_BASE_URL") or home).rstrip("/")
     elsewhere = "" if address == home else _host(address, prefix)
     if not key and not (elsewhere and keyless_elsewhere):
+        own = f" A server of your own (Ollama, vLLM) needs {prefix}_BASE_URL and no key." if keyless_elsewhere else ""
         raise LanguageModelError(
             f"{prefix}_API_KEY is not set, and {provider} needs a key. Set it in the environment or in .env, as "
-            ".env.example shows. The extractive answers need none."
+            f".env.example shows.{own} The extractive answers need none."
         )
-    if key and not (key.isascii() and key.isprintable() and " " not in key):  # the error of httpx would quote it
+    if key and not (key.isascii() and key.isprintable() and set(key).isdisjoint(NO_KEY_HAS)):
         raise LanguageModelError(
-            f"{prefix}_API_KEY holds a blank or a character that no key has. Copy the key again, and nothing else."
+            f"{prefix}_API_KEY holds a blank, a quotation mark or a character that no key has. Copy the key again, and "
+            "write it without quotation marks."
         )
     return Account(provider, address, elsewhere, SecretStr(key) if key else None)
 
@@ -79,11 +84,13 @@ def _host(address: str, prefix: str) -> str:
 
     try:
         url = httpx.URL(address)
-    except httpx.InvalidURL:
-        url = httpx.URL()
-    if url.scheme not in {"http", "https"} or not url.host or url.userinfo or url.query or url.fragment:
+        usable = url.scheme in {"http", "https"} and url.host and not (url.userinfo or url.query or url.fragment)
+        url.raw_host.decode("ascii").encode("idna")  # as Python looks a name up; only then would it fail
+    except (httpx.InvalidURL, UnicodeError):
+        usable = False
+    if not usable:
         raise LanguageModelError(
-            f"{prefix}_BASE_URL is no address of the form https://host/v1 without a user, a password or a query. "
-            f"Mend it; a key belongs in {prefix}_API_KEY."
+            f"{prefix}_BASE_URL is no address of the form https://host/v1 without quotation marks, a user, a password or "
+            f"a query. Mend it; a key belongs in {prefix}_API_KEY."
         )
     return url.netloc.decode("ascii")

@@ -6,28 +6,21 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from pydantic import BaseModel
 
 from docmind.llm.account import Account
-from docmind.llm.failure import AttemptError
+from docmind.llm.failure import AttemptError, empty, misrouted, unreachable
 from docmind.llm.retry import persist
 from docmind.types import Completion, Message, Usage
 
-if TYPE_CHECKING:
-    import httpx
-
-CONNECT_SECONDS = 10.0
-READ_SECONDS = 60.0
-"""How long a server may be silent, before its answer and within it."""
+MOST_TOKENS = 1_000_000_000
+"""A greater count is none."""
 
 
-def timeout() -> httpx.Timeout:
-    """The time-outs of every request."""
-    import httpx
-
-    return httpx.Timeout(READ_SECONDS, connect=CONNECT_SECONDS)
+def tokens(told: object) -> int:
+    """The number of tokens that a server tells; 0, which means unknown, where that is no such number."""
+    return int(told) if isinstance(told, int | float) and 0 <= told <= MOST_TOKENS else 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,12 +62,19 @@ class ChatModel(ABC):
         max_tokens: int = 1024,
         on_text: Callable[[str], object] | None = None,
     ) -> Completion:
-        """As `LLM.complete` says. `Completion.model` is the name without the provider, as `prices.cost` wants it."""
+        """As `LLM.complete` says. `Completion.model` is the name without the provider, as `prices.cost` wants it.
+
+        An empty text is an error, save with `schema` where it is `cut`: the caller may ask again with a larger limit.
+        """
         request = Request(tuple(map(_sendable, messages)), schema, max_tokens, stream=on_text is not None)
 
         def attempt() -> Completion:
-            with closing(self._pieces(request)) as pieces:
-                return _gathered(pieces, self._label, on_text)
+            with closing(self._asked(request)) as pieces:
+                text, finish, usage = _gathered(pieces, on_text)
+            cut = finish in {"length", "model_length"}
+            if not text.strip() and not (cut and schema):
+                raise empty(self._account, finish, usage)
+            return Completion(text, self._label, usage, cut)
 
         return persist(attempt, self._label)
 
@@ -82,9 +82,20 @@ class ChatModel(ABC):
     def _label(self) -> str:
         return f"{self._model}@{self._account.elsewhere}" if self._account.elsewhere else self._model
 
+    def _asked(self, request: Request) -> Generator[Piece]:
+        """As `_pieces`, where what fails on the way to the server is an AttemptError too."""
+        import httpx
+
+        try:
+            yield from self._pieces(request)
+        except httpx.RequestError as error:
+            raise unreachable(self._account, error) from None
+        except (httpx.InvalidURL, UnicodeError) as error:  # a name that cannot be looked up
+            raise misrouted(self._account, error) from None
+
     @abstractmethod
     def _pieces(self, request: Request) -> Generator[Piece]:
-        """The answer, in one piece unless it is streamed. Raises AttemptError."""
+        """The answer, in one piece unless it is streamed. Raises AttemptError, and what httpx raises on the way."""
 
 
 def _sendable(message: Message) -> Message:
@@ -92,8 +103,8 @@ def _sendable(message: Message) -> Message:
     return Message(message.role, message.text.encode("utf-8", "replace").decode("utf-8"))
 
 
-def _gathered(pieces: Iterator[Piece], model: str, on_text: Callable[[str], object] | None) -> Completion:
-    """The completion that `pieces` add up to, each told to `on_text`. Raises AttemptError where they are not a whole one."""
+def _gathered(pieces: Iterator[Piece], on_text: Callable[[str], object] | None) -> tuple[str, str, Usage]:
+    """Text, reason of its end and usage of `pieces`, each told to `on_text`. Raises AttemptError where they are no whole."""
     texts: list[str] = []
     finish: str | None = None
     usage = Usage()
@@ -113,4 +124,4 @@ def _gathered(pieces: Iterator[Piece], model: str, on_text: Callable[[str], obje
         if on_text and texts:
             raise AttemptError(f"The answer broke off in the middle; ask again. {failure}", usage=usage) from None
         raise
-    return Completion("".join(texts), model, usage, cut=finish in {"length", "model_length"})
+    return "".join(texts), finish, usage

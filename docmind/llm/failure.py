@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 import time
 from calendar import timegm
 from collections.abc import Mapping
@@ -17,6 +18,14 @@ if TYPE_CHECKING:
 
 SHOWN = 300
 """Characters of a server's own words that are shown."""
+
+_USED_UP = "A model that thinks aloud used up its tokens: choose another model."
+REMEDIES = {
+    "length": _USED_UP,
+    "model_length": _USED_UP,
+    "tool_calls": "The model wants to call a tool, and is given none: choose another model.",
+}
+"""What to do where an answer is empty, by the reason why it ended."""
 
 
 class AttemptError(Exception):
@@ -53,7 +62,7 @@ def refused(account: Account, model: str, status: int, headers: Mapping[str, str
             f"{provider} refuses the request ({status}). Check the model's name, {model!r}, and the length of the text."
         )
     again = status == 429 or status >= 500
-    return AttemptError(f"{what}{_said(account, body)}", again=again, wait=_wait(headers.get("retry-after", "")))
+    return AttemptError(f"{what}{_quoted(account, body)}", again=again, wait=_wait(headers.get("retry-after", "")))
 
 
 def unreachable(account: Account, error: httpx.RequestError) -> AttemptError:
@@ -61,10 +70,27 @@ def unreachable(account: Account, error: httpx.RequestError) -> AttemptError:
     import httpx
 
     slow = isinstance(error, httpx.TimeoutException)
-    why = "did not answer in time" if slow else f"cannot be reached{_said(account, str(error))}"
+    why = "did not answer in time" if slow else f"cannot be reached{_quoted(account, str(error))}"
     return AttemptError(
-        f"{account.provider} at {account.address} {why}. Check the network and, if it is set, {account.address_variable}.",
+        f"{account.provider} at {account.address} {why}. Check the network, the proxy and, if it is set, "
+        f"{account.address_variable}.",
         again=True,
+    )
+
+
+def misrouted(account: Account, error: Exception) -> AttemptError:
+    """The address of a proxy, or one that the server leads to, cannot be used. It may hold a password, and so may `error`."""
+    return AttemptError(
+        f"{account.provider} cannot be asked over these network settings ({type(error).__name__}). Mend or unset those of "
+        "the proxy: HTTP_PROXY, HTTPS_PROXY, ALL_PROXY and NO_PROXY. A SOCKS proxy needs `pip install 'httpx[socks]'`; "
+        f"NO_PROXY takes an IPv6 address without brackets. If none is set, check {account.address_variable}."
+    )
+
+
+def uncertified(error: OSError) -> AttemptError:
+    """The file of certificates, or that for the keys of TLS, cannot be opened."""
+    return AttemptError(
+        f"The file that SSL_CERT_FILE or SSLKEYLOGFILE names cannot be used ({type(error).__name__}). Mend or unset them."
     )
 
 
@@ -72,16 +98,35 @@ def unreadable(account: Account, body: str) -> AttemptError:
     """What came is no chat completion."""
     return AttemptError(
         f"{account.provider} at {account.address} answers what cannot be read as a chat completion. Check "
-        f"{account.address_variable}, if it is set, and the version of the server.{_said(account, body)}"
+        f"{account.address_variable}, if it is set, and the version of the server.{_quoted(account, body)}"
     )
 
 
-def _said(account: Account, text: str) -> str:
-    """A server's own words, led by a blank: on one line, clipped, without control characters and without the key."""
+def empty(account: Account, finish: str, usage: Usage) -> AttemptError:
+    """The answer is whole, for the reason `finish`, and has no text."""
+    return AttemptError(
+        f"{account.provider} answered nothing (finish reason {shown(account, finish)}). "
+        f"{REMEDIES.get(finish, 'The model may refuse to answer: ask in other words, or choose another model.')}",
+        usage=usage,
+    )
+
+
+def shown(account: Account, text: str) -> str:
+    """A server's own words: on one line, clipped, without control characters and without the key."""
     words = " ".join("".join(c if c.isprintable() else " " for c in text).split())
     if account.secret:
-        words = words.replace(account.secret, "[key]")  # before clipping, which could leave half of it
-    return f" ({words if len(words) <= SHOWN else words[:SHOWN] + '…'})" if words else ""
+        words = re.sub(_spellings(account.secret), "[key]", words)  # before clipping, which could leave half of it
+    return words if len(words) <= SHOWN else words[:SHOWN] + "…"
+
+
+def _quoted(account: Account, text: str) -> str:
+    words = shown(account, text)
+    return f" ({words})" if words else ""
+
+
+def _spellings(key: str) -> str:
+    """A pattern of `key`, each character as it is or as JSON, also JSON within JSON, or an address may write it."""
+    return "".join(rf"(?:\\{{0,3}}{re.escape(c)}|(?i:\\{{1,2}}u{ord(c):04x}|%{ord(c):02x}))" for c in key)
 
 
 def _wait(value: str) -> float | None:

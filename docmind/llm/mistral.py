@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import logging
 import weakref
-from collections.abc import Generator
+from collections.abc import Generator, Iterator
 from functools import cached_property
 from typing import TYPE_CHECKING
 
 from docmind.llm.account import account
-from docmind.llm.chat import ChatModel, Piece, Request, timeout
-from docmind.llm.failure import refused, unreachable, unreadable
+from docmind.llm.chat import ChatModel, Piece, Request, tokens
+from docmind.llm.connection import connection, timeout
+from docmind.llm.failure import refused, shown, unreadable
 from docmind.llm.schema import response_format
 from docmind.types import Usage
 
 if TYPE_CHECKING:
+    import httpx
     from mistralai.client import Mistral as Client
     from mistralai.client import models
 
@@ -29,7 +31,6 @@ class Mistral(ChatModel):
 
     @cached_property
     def _client(self) -> Client:
-        import httpx
         from mistralai.client import Mistral as Client
         from mistralai.client.utils.logger import NoOpLogger
 
@@ -46,9 +47,11 @@ class Mistral(ChatModel):
             if response.status_code != 200 or "event-stream" not in response.headers.get("content-type", ""):
                 response.read()
             if end := response.headers.pop("x-model-deprecation-timestamp", None):
-                logger.warning("mistral ends the model %r at %s. Choose another.", model, end)
+                logger.warning("mistral ends the model %r at %s. Choose another.", model, shown(home, end))
 
-        http = httpx.Client(event_hooks={"request": [keep_time], "response": [settle]})
+        http = connection(home)
+        http.event_hooks["request"].append(keep_time)
+        http.event_hooks["response"].append(settle)
         weakref.finalize(self, http.close)
         return Client(
             api_key=lambda: home.secret,  # as text, the repr of the client's settings would show it
@@ -59,7 +62,6 @@ class Mistral(ChatModel):
         )
 
     def _pieces(self, request: Request) -> Generator[Piece]:
-        import httpx
         from mistralai.client import errors, models
 
         kinds = {"system": models.SystemMessage, "user": models.UserMessage, "assistant": models.AssistantMessage}
@@ -86,17 +88,19 @@ class Mistral(ChatModel):
                 max_tokens=request.max_tokens,
                 response_format=form,
             ) as events:
-                for event in events:
-                    for part in event.data.choices[:1]:
-                        yield Piece(_text(part.delta.content), part.finish_reason, _usage(event.data.usage))
+                yield from self._told(events)
         except errors.MistralError as error:
             if error.status_code == 200:
                 raise unreadable(self._account, error.body) from None
             raise refused(self._account, self._model, error.status_code, error.headers, error.body) from None
-        except UnicodeDecodeError as error:
+
+    def _told(self, events: Iterator[models.CompletionEvent]) -> Iterator[Piece]:
+        try:
+            for event in events:
+                for part in event.data.choices[:1]:
+                    yield Piece(_text(part.delta.content), part.finish_reason, _usage(event.data.usage))
+        except (ValueError, RecursionError) as error:  # no UTF-8, too deep, or a number of too many digits
             raise unreadable(self._account, str(error)) from None
-        except httpx.RequestError as error:
-            raise unreachable(self._account, error) from None
 
 
 def _text(content: object) -> str:
@@ -109,4 +113,4 @@ def _text(content: object) -> str:
 
 
 def _usage(told: models.UsageInfo | None) -> Usage | None:
-    return Usage(told.prompt_tokens or 0, told.completion_tokens or 0) if told else None
+    return Usage(tokens(told.prompt_tokens), tokens(told.completion_tokens)) if told else None

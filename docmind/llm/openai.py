@@ -8,13 +8,14 @@ from __future__ import annotations
 import weakref
 from collections.abc import Generator
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from pydantic import AliasChoices, BaseModel, Field, ValidationError
 
 from docmind.llm.account import account
-from docmind.llm.chat import ChatModel, Piece, Request, timeout
-from docmind.llm.failure import refused, unreachable, unreadable
+from docmind.llm.chat import ChatModel, Piece, Request, tokens
+from docmind.llm.connection import connection
+from docmind.llm.failure import refused, unreadable
 from docmind.llm.schema import response_format
 from docmind.types import Usage
 
@@ -31,19 +32,14 @@ class OpenAI(ChatModel):
 
     @cached_property
     def _client(self) -> httpx.Client:
-        import httpx
-
-        key = self._account.secret
-        client = httpx.Client(
-            base_url=self._account.address,
-            headers={"Authorization": f"Bearer {key}"} if key else {},
-            timeout=timeout(),
-        )
+        client = connection(self._account)
+        client.base_url = self._account.address
+        if key := self._account.secret:
+            client.headers["Authorization"] = f"Bearer {key}"
         weakref.finalize(self, client.close)
         return client
 
     def _pieces(self, request: Request) -> Generator[Piece]:
-        import httpx
         from httpx_sse import EventSource, SSEError
 
         body: dict[str, object] = {
@@ -71,8 +67,6 @@ class OpenAI(ChatModel):
                     yield self._read(event.data)
         except SSEError as error:
             raise unreadable(self._account, str(error)) from None
-        except httpx.RequestError as error:
-            raise unreachable(self._account, error) from None
 
     def _read(self, text: str) -> Piece:
         try:
@@ -90,21 +84,23 @@ class _Choice(BaseModel):
     finish_reason: str | None = None
 
 
-class _Usage(BaseModel):
-    prompt_tokens: int = 0
-    completion_tokens: int = 0
-
-
 class _Completion(BaseModel):
-    """A whole answer, or one event of a stream; the one that tells the usage has no choices."""
+    """A whole answer, or one event of a stream; the one that tells the usage has no choices.
+
+    A good answer is not refused for its usage, whatever stands there.
+    """
 
     choices: list[_Choice]
-    usage: _Usage | None = None
+    usage: Any = None
 
     @property
     def piece(self) -> Piece:
-        usage = Usage(self.usage.prompt_tokens, self.usage.completion_tokens) if self.usage else None
+        usage = _usage(self.usage) if isinstance(self.usage, dict) else None
         if not self.choices:
             return Piece(usage=usage)
         choice = self.choices[0]
         return Piece(choice.said.content or "", choice.finish_reason, usage)
+
+
+def _usage(told: dict[str, Any]) -> Usage:
+    return Usage(tokens(told.get("prompt_tokens")), tokens(told.get("completion_tokens")))

@@ -85,13 +85,14 @@ def test_a_row_tells_the_answer_and_its_grounds_and_gives_it_back():
     said = answer(
         (span(10, 20), span(30, 31)),
         removed=(7,), model="small", usage=Usage(100, 20), timings={"answer": 0.1235}, confidence=0.5,
+        cut=True,
     )  # fmt: skip
     made = Row.of(Question("q1", "How long?"), KEYS, said, verdict="correct", reason="so")
     assert made.model_dump(mode="json") == {
         "id": "q1", "key": "of the verdict", "answer_key": "of the answer", "question": "How long?",
         "answer": "Five days [1].",
         "citations": [{"number": 1, "chunk": HIT.chunk.id, "spans": [["page.md", 10, 20], ["page.md", 30, 31]]}],
-        "removed": [7], "abstained": False, "confidence": 0.5, "model": "small", "usage": [100, 20],
+        "removed": [7], "abstained": False, "confidence": 0.5, "cut": True, "model": "small", "usage": [100, 20],
         "seconds": {"answer": 0.1235}, "verdict": "correct", "reason": "so", "raw": None, "error": None,
     }  # fmt: skip
     assert made.said(Ranking((HIT,)), "extractive") == said

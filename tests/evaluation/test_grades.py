@@ -56,7 +56,7 @@ def test_of_an_unanswerable_question_it_says_so():
 
 
 def test_grades_are_kept_and_ungraded_rows_make_way():
-    kept = [graded("old1", "wrong"), graded("old2", ""), graded("k5", "partial"), graded("old3", "  ")]
+    kept = [graded("old1", "wrong"), graded("old2", ""), graded("k5", "partial"), graded("old3", "")]
     found = parsed(sheet(ROWS, RIGHT, kept))
     assert found[:2] == [kept[0], kept[2]]
     assert len(found) == 10
@@ -97,11 +97,37 @@ def test_what_spreadsheets_write_is_read(path, encoding, line_end):
     assert agreement(found)["counts"]["wrong"] == {"judge": 0, "grade": 1}
 
 
+@pytest.mark.parametrize(("written", "grade"), [(" wrong ", "wrong"), ("Wrong", "wrong"), ("  ", "")])
+def test_a_grade_is_read_whatever_its_case_and_blanks(path, written, grade):
+    path.write_text(sheet([], {}, [graded("old", written)]), encoding="utf-8")
+    assert read_sheet(path)[0]["grade"] == grade
+
+
+@pytest.mark.parametrize(
+    ("text", "cell"),
+    [
+        ("one\rtwo\r\nthree\u2028four", "one\ntwo\nthree\nfour"),
+        ('=HYPERLINK("x")', '\'=HYPERLINK("x")'),
+        ("+1", "'+1"),
+        ("-1", "'-1"),
+        ("@a", "'@a"),
+        ('“a”, "b"\n\nc', '“a”, "b"\n\nc'),
+        ("", ""),
+    ],
+)
+def test_a_sheet_is_read_as_it_was_written_and_holds_no_formula(path, text, cell):
+    odd = Row(id="q1", key="k", answer_key="a", question=text, answer=text, verdict="correct")
+    path.write_text(sheet([odd], {"q1": text}, []), encoding="utf-8", newline="\n")
+    [found] = read_sheet(path)
+    assert [found["question"], found["answer"]] == [cell, cell]
+    assert found["right_answer"] == (cell or "(unanswerable)")
+
+
 def test_where_there_is_no_sheet_there_are_no_rows(path):
     assert read_sheet(path) == []
 
 
-@pytest.mark.parametrize("grade", ["corect", "Correct", "1", "correct, partial"])
+@pytest.mark.parametrize("grade", ["corect", "1", "correct, partial"])
 def test_a_grade_that_is_no_verdict_is_told_with_its_row(path, grade):
     path.write_text(sheet([], {}, [graded("a", "wrong"), graded("b", grade)]), encoding="utf-8")
     with pytest.raises(UsageError) as caught:
@@ -199,7 +225,7 @@ def test_agreement_is_over_what_is_graded_and_tells_the_base_rates():
 
 def test_where_nothing_is_graded_there_is_no_agreement():
     assert agreement([]) is None
-    assert agreement([graded("a", " ")]) is None
+    assert agreement([graded("a", "")]) is None
 
 
 SCORES = [

@@ -66,3 +66,9 @@ def test_what_remains_are_the_words_and_true_citations(parts, passages):
 def test_a_number_too_long_to_read_is_a_false_citation():
     found = check(f"So it is [{'9' * 6000}].", 3)
     assert (found.text, found.cited) == ("So it is.", ())
+
+
+def test_many_blanks_take_no_long_time():
+    text = f"x{' ' * 200_000}[y"
+    assert check(text, 3).text == text
+    assert check(f"x{' ' * 200_000}[7]", 3).text == "x"

@@ -73,12 +73,18 @@ def test_sentences_of_a_better_passage_win_and_no_more_are_quoted_than_can_be_re
 
 
 def test_ties_stand_by_passage_and_then_by_place(words, found):
-    done = answer(words, "leave", found("Leave now. Leave then.", "Leave now. Leave then."))
-    assert done.text == "“Leave now.” [1]\n\n“Leave then.” [1]\n\n“Leave now.” [2]"
+    done = answer(words, "leave", found("Leave now. Leave then.", "Leave here. Leave there."))
+    assert done.text == "“Leave now.” [1]\n\n“Leave then.” [1]\n\n“Leave here.” [2]"
     assert [(c.number, c.spans) for c in done.citations] == [
         (1, (Span("0000.md", 0, 10), Span("0000.md", 11, 22))),
-        (2, (Span("0001.md", 0, 10),)),
+        (2, (Span("0001.md", 0, 11),)),
     ]
+
+
+def test_what_stands_in_two_passages_is_quoted_once_from_the_better_one(words, found):
+    done = answer(words, "leave days", found("Leave. Weeks.", "Leave. Days."))
+    # of the second passage, which holds both words: (0.5 + 1) / 2 each; of the first (0.5 + 0.75) / 2 and (0.25 + 0.75) / 2
+    assert done.text == "“Leave.” [2]\n\n“Days.” [2]\n\n“Weeks.” [1]"
 
 
 def test_only_the_first_three_hits_are_quoted(words, found):

@@ -125,6 +125,6 @@ def test_a_refusal_is_an_error_and_no_answer(connect, three):
         Generative(connect(server)).answer(QUERY, three)
 
 
-def test_an_empty_answer_is_unsupported(said):
-    done = said("")
-    assert (done.text, done.supported) == ("", False)
+def test_an_empty_answer_is_none(said):
+    with pytest.raises(LanguageModelError, match="answered nothing"):
+        said("")

@@ -19,6 +19,8 @@ def test_without_a_key_the_error_names_the_variable_and_the_way_without_one(prov
         PROVIDERS[provider](None)
     assert f"{provider.upper()}_API_KEY" in str(caught.value)
     assert "extractive answers need none" in str(caught.value)
+    own = "A server of your own (Ollama, vLLM) needs OPENAI_BASE_URL and no key." in str(caught.value)
+    assert own == (provider == "openai")
 
 
 def test_a_key_from_the_environment_goes_before_one_from_the_file(provider, monkeypatch):
@@ -69,6 +71,16 @@ def test_a_file_in_another_encoding_is_an_error_that_shows_nothing_of_it(provide
     assert "plain" not in str(caught.value)
 
 
+@pytest.mark.parametrize(
+    "key", ['"sk-secret"', "'sk-secret'", "`sk-secret`", "sk-secret\\", '"sk-secret', "sk-se'cret"]
+)
+def test_a_key_in_quotation_marks_is_refused_and_not_quoted(provider, monkeypatch, key):
+    monkeypatch.setenv(f"{provider.upper()}_API_KEY", key)  # as `docker --env-file` takes the marks for a part of it
+    with pytest.raises(LanguageModelError, match=f"{provider.upper()}_API_KEY .* without quotation marks") as caught:
+        PROVIDERS[provider](None)
+    assert "cret" not in str(caught.value)
+
+
 @pytest.mark.parametrize("key", ["sk-se\ncret", "sk secret", "sk-sécret", "“sk-secret”", "sk\x7fsecret"])
 def test_a_key_that_cannot_stand_in_a_header_is_refused_and_not_quoted(provider, monkeypatch, key):
     monkeypatch.setenv(f"{provider.upper()}_API_KEY", key)
@@ -80,7 +92,8 @@ def test_a_key_that_cannot_stand_in_a_header_is_refused_and_not_quoted(provider,
 @pytest.mark.parametrize(
     "address",
     ["localhost:11434/v1", "ftp://host/v1", "http://", "http://[::1", "http://u:hidden@host/v1", "https://host/v1?key=hidden",
-     "https://host/v1#hidden", "http://host:abc"],
+     "https://host/v1#hidden", "http://host:abc", "http://a..hidden/v1", "http://xn--/v1", f"http://{'a' * 64}/v1",
+     "http://./v1", "http://host/\udcff", '"https://hidden/v1"'],
 )  # fmt: skip
 def test_an_address_that_cannot_be_used_is_refused_and_not_quoted(provider, monkeypatch, address):
     monkeypatch.setenv(f"{provider.upper()}_API_KEY", "plain-key")

@@ -205,6 +205,96 @@ def test_a_server_that_tells_no_tokens_leaves_the_usage_empty(connect):
         assert connect(server).complete(ASKED, on_text=lambda _: None).usage == Usage()
 
 
+def reply(content="Yes.", finish="stop", *, usage="{}", streamed=False, charset="utf-8", **message):
+    """A whole answer, or one event of a stream, with what the stand-in would not send by itself."""
+    said = {"delta" if streamed else "message": {"role": "assistant", "content": content, **message}}
+    told = {
+        "id": "x1", "object": "chat.completion", "created": 1, "model": "m",
+        "choices": [{"index": 0, **said, "finish_reason": finish}], "usage": "USAGE",
+    }  # fmt: skip
+    body = json.dumps(told).replace('"USAGE"', usage).encode()
+    kind = "text/event-stream" if streamed else "application/json"
+    return Reply(
+        body=b"data: " + body + b"\n\ndata: [DONE]\n\n" if streamed else body,
+        headers={"Content-Type": f"{kind}; charset={charset}"},
+    )
+
+
+@pytest.mark.parametrize("count", ["null", "-5", f"1{'0' * 30}", "1000000001"])
+@pytest.mark.parametrize("on_text", [None, lambda _: None])
+def test_a_number_of_tokens_that_is_none_is_unknown_and_the_answer_good(connect, count, on_text):
+    usage = f'{{"prompt_tokens": {count}, "completion_tokens": 7}}'
+    with LlmServer([reply(usage=usage, streamed=on_text is not None)]) as server:
+        done = connect(server).complete(ASKED, on_text=on_text)
+    assert (done.text, done.usage) == ("Yes.", Usage(0, 7))
+
+
+@pytest.mark.parametrize("count", ["1e999", "NaN", '"many"', "[]"])
+@pytest.mark.parametrize("on_text", [None, lambda _: None])
+def test_what_is_no_whole_number_of_tokens_is_unknown_where_it_can_be_read(connect, provider, count, on_text):
+    usage = f'{{"prompt_tokens": {count}, "completion_tokens": 7}}'
+    with LlmServer([reply(usage=usage, streamed=on_text is not None)]) as server:
+        llm = connect(server)
+        if provider == "openai":
+            assert llm.complete(ASKED, on_text=on_text) == Completion("Yes.", llm.name[7:], Usage(0, 7))
+        else:  # the package refuses it
+            with pytest.raises(LanguageModelError, match="cannot be read"):
+                llm.complete(ASKED, on_text=on_text)
+
+
+@pytest.mark.parametrize("on_text", [None, lambda _: None])
+def test_a_number_that_no_reader_of_json_takes_is_no_answer(connect, on_text):
+    digits = f'{{"prompt_tokens": 1{"0" * 5000}}}'  # int() takes 4,300
+    with (
+        LlmServer([reply(usage=digits, streamed=on_text is not None)]) as server,
+        pytest.raises(LanguageModelError, match="cannot be read"),
+    ):
+        connect(server).complete(ASKED, on_text=on_text)
+
+
+EMPTY = [
+    ("", "length", "thinks aloud"),
+    (None, "length", "thinks aloud"),
+    (" \n", "length", "thinks aloud"),
+    ("", "tool_calls", "call a tool"),
+    (None, "stop", "refuse to answer"),
+]
+
+
+@pytest.mark.parametrize(("content", "finish", "remedy"), EMPTY)
+@pytest.mark.parametrize("on_text", [None, lambda _: None])
+def test_an_empty_answer_is_an_error_that_is_not_tried_again(connect, sleeps, content, finish, remedy, on_text):
+    usage = '{"prompt_tokens": 70, "completion_tokens": 30}'
+    empty = reply(content, finish, usage=usage, streamed=on_text is not None, refusal="I cannot.")
+    with LlmServer([empty]) as server, pytest.raises(LanguageModelError) as caught:
+        connect(server).complete(ASKED, on_text=on_text)
+    assert f"answered nothing (finish reason {finish})" in str(caught.value)
+    assert remedy in str(caught.value)
+    assert "broke off" not in str(caught.value)
+    assert (caught.value.usage, len(server.requests), sleeps) == (Usage(70, 30), 1, [])
+
+
+def test_an_empty_answer_to_a_schema_is_left_to_the_caller_where_it_was_cut(connect):
+    with LlmServer([reply("", "length"), reply("", "stop")]) as server:
+        llm = connect(server)
+        done = llm.complete(ASKED, schema=Verdict)
+        assert (done.text, done.cut) == ("", True)
+        with pytest.raises(LanguageModelError, match="finish reason stop"):
+            llm.complete(ASKED, schema=Verdict)
+
+
+@pytest.mark.parametrize("charset", ["utf-16", "base64", "rot13", "idna", "undefined", "latin-1"])
+@pytest.mark.parametrize("on_text", [None, lambda _: None])
+def test_every_body_is_read_as_utf_8_whatever_its_header_says(connect, charset, on_text):
+    good = reply("für", streamed=on_text is not None, charset=charset)
+    bad = Reply(status=400, body="für".encode(), headers={"Content-Type": f"application/json; charset={charset}"})
+    with LlmServer([good, bad]) as server:
+        llm = connect(server)
+        assert llm.complete(ASKED, on_text=on_text).text == "für"
+        with pytest.raises(LanguageModelError, match=r"refuses the request \(400\).*\(für\)"):
+            llm.complete(ASKED, on_text=on_text)
+
+
 def test_a_stream_cut_in_the_middle_is_an_error_and_not_tried_again(connect, sleeps):
     told = []
     with LlmServer([Reply(("Sixteen", " weeks"), cut=True)]) as server, pytest.raises(LanguageModelError) as caught:
@@ -241,14 +331,14 @@ def test_a_withheld_answer_is_no_answer(connect, on_text, sleeps):
 
 @pytest.mark.parametrize("on_text", [None, lambda _: None])
 def test_a_silent_server_is_given_up(connect, sleeps, monkeypatch, on_text):
-    monkeypatch.setattr("docmind.llm.chat.READ_SECONDS", 0.1)
+    monkeypatch.setattr("docmind.llm.connection.READ_SECONDS", 0.1)
     with LlmServer([Reply(silent=True)]) as server, pytest.raises(LanguageModelError, match="in time"):
         connect(server).complete(ASKED, on_text=on_text)
     assert (len(server.requests), sleeps) == (4, [1, 2, 4])
 
 
 def test_a_server_that_falls_silent_within_its_answer_breaks_it_off(connect, monkeypatch):
-    monkeypatch.setattr("docmind.llm.chat.READ_SECONDS", 0.1)
+    monkeypatch.setattr("docmind.llm.connection.READ_SECONDS", 0.1)
     go_on = Event()
     with (
         LlmServer([Reply(("a", "b"), go_on=go_on)]) as server,
@@ -295,7 +385,9 @@ def test_a_body_that_is_no_completion(connect, sleeps, body, on_text):
     assert (len(server.requests), sleeps) == (1, [])
 
 
-@pytest.mark.parametrize("data", [b'{"error": {"message": "overloaded"}}', b'{"choices": [{"del', b'{"x": "\xff"}'])
+@pytest.mark.parametrize(
+    "data", [b'{"error": {"message": "overloaded"}}', b'{"choices": [{"del', b'{"x": "\xff"}', b"[" * 100_000]
+)
 def test_an_event_that_is_no_part_of_a_completion(connect, data):
     stream = Reply(body=b"data: " + data + b"\n\n", headers={"Content-Type": "text/event-stream"})
     with LlmServer([stream]) as server, pytest.raises(LanguageModelError, match="cannot be read"):

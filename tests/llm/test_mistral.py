@@ -24,6 +24,13 @@ def test_a_model_that_will_end_still_answers_with_a_warning(connect, on_text, ca
     assert "'mistral-small-2506' at 2027-01-31" in warning
 
 
+def test_what_the_server_says_of_its_end_shows_no_key(connect, key, caplog):
+    with LlmServer([Reply(headers={"x-model-deprecation-timestamp": f"soon, {key}"})]) as server:
+        connect(server).complete(ASKED)
+    [warning] = caplog.messages
+    assert "at soon, [key]. Choose another." in warning
+
+
 @pytest.mark.parametrize("ending", ["", "/v1"])
 def test_the_address_may_end_in_v1_or_not(connect, ending):
     with LlmServer(["Yes."]) as server:

@@ -1,7 +1,9 @@
 """The key is in the request, and nowhere that anybody reads: no log, no error, no repr, no trace."""
 
+import json
 import logging
 import traceback
+from urllib.parse import quote
 
 import pytest
 from standin_llm import LlmServer, Reply
@@ -16,7 +18,16 @@ READ_BACK = [
     lambda key: Reply(status=500, body=key.encode()),
     lambda key: Reply(body=f"<html>{key}</html>".encode()),
     lambda key: Reply(("a",), cut=True),
+    lambda key: Reply((), finish=f"as {key} wants"),
+    lambda key: Reply(status=401, body=in_json(key)),
+    lambda key: Reply(status=401, body=in_json(key).replace(b"/", rb"\/").replace(b"+", rb"\u002B")),
+    lambda key: Reply(status=401, body=in_json(in_json(key).replace(b"/", rb"\/").replace(b"=", rb"\u003d").decode())),
+    lambda key: Reply(status=401, body=quote(key, safe="").encode()),
 ]
+
+
+def in_json(text):
+    return json.dumps({"error": {"message": text}}).encode()
 
 
 def parts(key):
@@ -58,6 +69,14 @@ def test_an_unreachable_server_shows_no_key(connect, key, caplog):
         llm.complete(ASKED)
     trace = chain(caught.value.with_traceback(caught.value.__traceback__.tb_next))
     assert key not in trace + caplog.text
+
+
+def test_a_body_of_nothing_but_backslashes_is_searched_in_no_time(connect):
+    with (
+        LlmServer([Reply(status=400, body=b"\\" * 1_000_000)]) as server,
+        pytest.raises(LanguageModelError, match="400"),
+    ):
+        connect(server).complete(ASKED)
 
 
 def test_no_repr_shows_the_key(connect, key):
