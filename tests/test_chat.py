@@ -512,7 +512,7 @@ def screen(monkeypatch: pytest.MonkeyPatch) -> Screen:
 
 @pytest.mark.parametrize("length", [1, 2, 3, 7, 1_000])
 def test_an_answer_is_wrapped_between_words_however_it_was_cut(screen, length):
-    flow = docmind.cli.terminal.Flow()
+    flow = docmind.cli.terminal.flowing()
     for start in range(0, len(TEXT), length):
         flow.write(TEXT[start : start + length])
     flow.end()
@@ -521,7 +521,7 @@ def test_an_answer_is_wrapped_between_words_however_it_was_cut(screen, length):
 
 @pytest.mark.parametrize("length", [1, 4, 1_000])
 def test_an_answer_in_a_pipe_is_not_wrapped(capsys, length):
-    flow = docmind.cli.terminal.Flow()
+    flow = docmind.cli.terminal.flowing()
     for start in range(0, len(TEXT), length):
         flow.write(TEXT[start : start + length])
     flow.end()
@@ -532,6 +532,13 @@ FIGURES = Table(
     ("strategy", "Hit@3", "direct", "multi_evidence"),
     (("headers+rerank", "74.7", "85.5", "93.3"), ("漢字", "5.0", "—", "100.0")),
 )
+
+
+def test_a_line_is_wrapped_between_words_and_a_path_stays_whole(screen):
+    docmind.cli.terminal.say("  [1] Leave › Carrying over (corpus/country-portugal.md)", "dim")
+    assert [re.sub("\x1b.*?m", "", line).rstrip() for line in screen.getvalue().splitlines()] == [
+        "  [1] Leave ›", "Carrying over", "(corpus/country-portugal.md)",
+    ]  # fmt: skip
 
 
 def test_a_table_that_is_too_wide_goes_on_below(screen):

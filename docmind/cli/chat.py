@@ -23,7 +23,7 @@ from docmind.cli.common import (
     open_engine,
     say_built,
 )
-from docmind.cli.terminal import Flow, inert, out, tell
+from docmind.cli.terminal import flowing, out, say, tell
 from docmind.config import MATRIX, Settings
 from docmind.errors import DocMindError, UsageError
 from docmind.evaluation.thresholds import read_thresholds
@@ -160,7 +160,7 @@ class _Talk:
             "/strategy": self._set_strategy,
             "/provider": self._set_provider,
             "/sources": lambda _: self._show_sources(),
-            "/help": lambda _: _print(HELP.format(providers=", ".join(ANSWERERS))),
+            "/help": lambda _: say(HELP.format(providers=", ".join(ANSWERERS))),
         }
         name, _, argument = line.partition(" ")
         if name in ("/quit", "/exit"):
@@ -181,17 +181,17 @@ class _Talk:
                 raise
         others = ", ".join(known.name for known in MATRIX if known.name != self.strategy)
         also = "" if name else f"; there are also {others}, and any other chunker+mode"
-        _print(f"strategy {self.strategy}{also}")
+        say(f"strategy {self.strategy}{also}")
 
     def _set_provider(self, name: str) -> None:
         if name:
             check_answerer(name)
             self.provider, self.model = name, None
         with_key = ", ".join([Extractive.name, *available()])
-        _print(f"provider {self.provider}" + ("" if name else f"; usable now: {with_key}"))
+        say(f"provider {self.provider}" + ("" if name else f"; usable now: {with_key}"))
 
     def _ask(self, question: str) -> None:
-        shown = Flow()
+        shown = flowing()
         query = Query(question, history=tuple(self.turns[-REMEMBERED:]))
         answer = ask(self.engine, self.strategy, self.provider, query, model=self.model, on_text=shown.write)
         shown.end()
@@ -206,7 +206,7 @@ class _Talk:
         self.turns += [Turn("user", question), Turn("assistant", answer.text)]
         for citation in sorted(answer.citations, key=lambda citation: citation.number):
             place = self._place(citation.hit.chunk.doc_id, citation.hit.chunk.path)
-            _print(f"  [{citation.number}] {place}", "dim")
+            say(f"  [{citation.number}] {place}", "dim")
         if not sys.stdin.isatty():
             out.print()  # before the next answer
 
@@ -215,17 +215,12 @@ class _Talk:
             out.print("There is no answer yet.")
             return
         for number, hit in enumerate(self.last.ranking.hits, start=1):
-            _print(f"[{number}] {self._place(hit.chunk.doc_id, hit.chunk.path)}  score {hit.score:.3f}", "bold")
-            _print(inert(hit.chunk.body.strip()) + "\n")
+            say(f"[{number}] {self._place(hit.chunk.doc_id, hit.chunk.path)}  score {hit.score:.3f}", "bold")
+            say(hit.chunk.body.strip() + "\n")
 
     def _place(self, page: str, path: tuple[str, ...]) -> str:
         """Title › heading › heading (address or file). Of a page that is gone since, its headings."""
         document = next((document for document in self.engine.documents if document.id == page), None)
         title = document.title if document else page
         titles = path if path and same_title(path[0], title) else (title, *path)
-        return inert(f"{' › '.join(titles)} ({(document and document.url) or page})")
-
-
-def _print(text: str, style: str | None = None) -> None:
-    """Wrapped between words in a terminal, and not at all in a pipe."""
-    out.print(text, style=style, soft_wrap=not out.is_terminal, overflow="ignore", crop=False)
+        return f"{' › '.join(titles)} ({document.url if document and document.url else page})"

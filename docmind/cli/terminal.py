@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import logging
+import math
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 from rich.box import SIMPLE_HEAD
@@ -41,9 +42,12 @@ def inert(text: str) -> str:
 
 
 class Flow:
-    """Text that comes in pieces, cut anywhere, and is wrapped between words as if it had come whole."""
+    """Text that comes in pieces, cut anywhere, and is wrapped between words as if it had come whole: `emit` gets what is to
+    be shown next. A word that is longer than a line stays whole: a path in two pieces could not be clicked."""
 
-    def __init__(self) -> None:
+    def __init__(self, emit: Callable[[str], object], width: float) -> None:
+        self._emit = emit
+        self._width = width
         self._word = ""
         self._blank = ""
         self._column = 0
@@ -58,24 +62,47 @@ class Flow:
     def end(self) -> None:
         """Show the last word, and end the line."""
         self._show(self._word)
-        out.print()
+        self._emit("\n")
 
     def _show(self, word: str) -> None:
         """Show `word` after the blanks before it, or on a line of its own where both do not fit."""
         if not word:
             return
         column = 0 if "\n" in self._blank else self._column
-        if out.is_terminal and column and column + cell_len(self._blank + word) > out.width:
+        if column and column + cell_len(self._blank + word) > self._width:
             self._blank = "\n"
             column = 0
-        out.print(self._blank + word, end="", soft_wrap=True)
+        self._emit(self._blank + word)
         self._column = column + cell_len(self._blank.rpartition("\n")[2] + word)
         self._blank = ""
 
 
+def flowing() -> Flow:
+    """What is written to it is shown on stdout."""
+    return Flow(lambda text: out.print(text, end="", soft_wrap=True), _room(out))
+
+
+def say(text: str, style: str | None = None) -> None:
+    """A line on stdout."""
+    _print(out, text, style)
+
+
 def tell(text: str, style: str | None = None) -> None:
-    """A line on stderr, in a terminal wrapped between words: a path that is broken in two could not be clicked."""
-    err.print(inert(text), style=style, soft_wrap=not err.is_terminal, overflow="ignore", crop=False)
+    """A line on stderr."""
+    _print(err, text, style)
+
+
+def _print(console: Console, text: str, style: str | None) -> None:
+    parts: list[str] = []
+    flow = Flow(parts.append, _room(console))
+    flow.write(text)
+    flow.end()
+    console.print("".join(parts), style=style, end="", soft_wrap=True)  # at once: a progress bar may stand below
+
+
+def _room(console: Console) -> float:
+    """Columns of the terminal. A pipe has room for all, so that a line stays one that can be searched for."""
+    return console.width if console.is_terminal else math.inf
 
 
 def show(table: Table) -> None:
@@ -97,11 +124,11 @@ def _blocks(table: Table) -> list[list[int]]:
     """The columns of each block, the first in all of them: as many as the terminal has room for. A pipe has room for all."""
     widths = [max(map(cell_len, column)) for column in zip(table.header, *table.rows, strict=True)]
     blocks: list[list[int]] = []
-    free = 0
+    free = 0.0
     for column, width in enumerate(widths[1:], start=1):
-        if not blocks or (out.is_terminal and width + 1 > free):
+        if not blocks or width + 1 > free:
             blocks.append([0])
-            free = out.width - widths[0]
+            free = _room(out) - widths[0]
         blocks[-1].append(column)
         free -= width + 1
     return blocks
