@@ -9,7 +9,8 @@ formulas, icons and colours.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -18,8 +19,8 @@ import streamlit as st
 
 from docmind import corpus, serving
 from docmind.config import MATRIX, Settings
-from docmind.corpus import FORMATS
-from docmind.errors import DocMindError
+from docmind.corpus import FORMATS, pdf
+from docmind.errors import DocMindError, StorageError
 from docmind.evaluation.baseline import read_baseline, read_run
 from docmind.evaluation.compare import Change, best, compare, is_hit
 from docmind.evaluation.dataset import load_questions
@@ -32,7 +33,7 @@ from docmind.models import load
 from docmind.serving import charts, markup
 from docmind.serving.panel import bar, notice, panel
 from docmind.serving.shared import SharedEngine
-from docmind.serving.uploads import MEGABYTES, Uploads
+from docmind.serving.uploads import MEGABYTES, TEXT_MEGABYTES, Told, Uploads
 from docmind.text import plural
 from docmind.types import Question, merge
 
@@ -73,46 +74,53 @@ def main() -> None:
 
 @st.fragment
 def ask_tab(strategies: Sequence[str]) -> None:
-    panel("handbook", "Ask the handbook", handbook(), strategies)
+    panel("handbook", "Ask the handbook", "How many days may I carry over?", handbook(), strategies)
 
 
 @st.fragment
 def documents_tab(strategies: Sequence[str]) -> None:
     mine = uploads()
     st.caption(
-        f"PDF, Markdown or text, up to {MEGABYTES} MB each; a PDF of up to 2,000 pages. They are indexed for you alone "
-        "in a temporary folder, which is removed when you leave or reload this page."
+        f"Markdown or text of up to {TEXT_MEGABYTES} MB, PDF of up to {MEGABYTES} MB and {pdf.MAX_PAGES:,} pages. They are "
+        "indexed for you alone in a temporary folder, which is removed when you leave or reload this page."
     )
     with st.form("upload", clear_on_submit=True, border=False):
         chosen = st.file_uploader("Files", type=[suffix[1:] for suffix in FORMATS], accept_multiple_files=True)
         if st.form_submit_button("Add") and chosen:
             st.session_state.pending = [(file.name, file.getvalue()) for file in chosen]
     with mine.in_use():
-        change(mine, st.session_state.get("own-strategy", strategies[0]))
-        for told in st.session_state.get("told", ()):
-            notice(told.trouble or f"{told.name} was added.", refused=not told.taken)
-        for name in mine.names:
-            left, right = st.columns([6, 1])
-            left.html(f'<div class="file">{markup.shown(name)}</div>')
-            right.button("Delete", key=f"delete-{name}", on_click=partial(st.session_state.update, doomed=name))
+        with st.container():  # what is below it keeps its place, whatever is told
+            change(mine, st.session_state.get("own-strategy", strategies[0]))
+            for told in st.session_state.get("troubles", ()):
+                notice(told.trouble, refused=not told.taken)
         if mine.engine:
-            panel("own", "Ask your documents", mine.engine, strategies)
+            panel("own", "Ask your documents", "What do you want to know?", mine.engine, strategies)
+            with st.expander(plural(len(mine.names), "file"), key="files"):
+                for name in mine.names:
+                    left, right = st.columns([6, 1])
+                    left.html(f'<div class="file">{markup.shown(name)}</div>')
+                    right.button("Delete", key=f"delete-{name}", on_click=partial(st.session_state.update, doomed=name))
 
 
 def change(mine: Uploads, strategy: str) -> None:
-    """Do what was asked for and is not done yet. A click while files are embedded ends this run and begins another,
-    which finds the files still waiting and the vectors there are."""
+    """Do what was asked for and is not done yet, and tell what was added; troubles are kept until the next upload. A
+    click while files are embedded ends this run and begins another, which finds the files still waiting and the vectors
+    there are."""
     state = st.session_state
     try:
         if "pending" in state:
-            state.told = mine.add(state.pending, strategy, bar)
+            found = mine.add(state.pending, strategy, bar)
+            state.troubles = [told for told in found if told.trouble]
+            *others, last = [told.name for told in found if told.taken] or [""]
+            if last:
+                notice(f"{', '.join(others)} and {last} were added." if others else f"{last} was added.")
         elif state.get("doomed") in mine.names:
-            state.told = ()
             mine.delete(state.doomed, strategy, bar)
+            state.troubles = [told for told in state.get("troubles", ()) if told.name != state.doomed]
         else:
             return
     except DocMindError as error:
-        notice(str(error), refused=True)
+        state.troubles = [Told("", False, str(error))]
     for done in ("pending", "doomed", "own-replies"):
         state.pop(done, None)
 
@@ -127,50 +135,67 @@ def evaluation_tab() -> None:
     try:
         run = read(str(path), path.stat().st_mtime_ns)
         timings, taken = times()
+        with whole(path):
+            draw(run, path, timings, taken)
     except DocMindError as error:
         notice(str(error), refused=True)
-        return
-    counts = run["counts"]
+
+
+@contextmanager
+def whole(path: Path) -> Iterator[None]:
+    """Raises StorageError where what is made of `path` fails: it has no checksum to tell an edit by."""
+    try:
+        yield
+    except (AttributeError, LookupError, TypeError, ValueError) as error:
+        told = f"{path}: is not whole ({type(error).__name__}: {error}). Make it anew: docmind eval."
+        raise StorageError(told) from error
+
+
+def draw(run: Mapping[str, Any], path: Path, timings: Mapping[str, Any], taken: str) -> None:
+    """The figures come first, so that of a run that is not whole next to nothing is drawn."""
+    answerable, hashes = run["counts"]["answerable"], run["fingerprint"]["instrument"]["pages"]
+    table, missed = matrix(run, timings), misses(run)
     st.caption(
-        f"{counts['answerable']} answerable questions, from {path.name}. A hit: a passage with the answer is among the "
-        "first three."
+        f"{answerable} answerable questions, from {path.name}. Hit@k, in %: a passage with the answer is among the first k."
     )
-    table = matrix(run, timings)
     st.subheader("Every strategy", anchor=False)
     st.dataframe(charts.heat(table.header, table.rows, falling="ms/query"), height="content")
-    whole = {name: run["strategies"][name] for name in order(run) if run["strategies"][name]["metrics"]}
+    rated = {name: run["strategies"][name] for name in order(run) if run["strategies"][name]["metrics"]}
     left, right = st.columns(2, gap="large")
     with left:
         st.subheader("Hit@3 by type of question, %", anchor=False)
-        st.altair_chart(charts.by_type({n: {t: s["hit@3"] for t, s in f["by_type"].items()} for n, f in whole.items()}))
+        st.altair_chart(charts.by_type({n: {t: s["hit@3"] for t, s in f["by_type"].items()} for n, f in rated.items()}))
     with right:
         st.subheader("Latency against accuracy", anchor=False)
-        timed = [(n, timings[n]["query"]["p50"], 100 * f["metrics"]["hit@3"]) for n, f in whole.items() if n in timings]
+        timed = [(n, timings[n]["query"]["p50"], 100 * f["metrics"]["hit@3"]) for n, f in rated.items() if n in timings]
         if timed:
             st.altair_chart(charts.latency(timed))
             st.caption(f"Times from {taken}.")
         else:
             st.info("No times were taken with these results. This takes them: `docmind eval`")
-    if path == latest:
+    if path != SETTINGS.baseline:
         against_baseline(run)
     try:
         questions, pages = answer_key(SETTINGS.questions.stat().st_mtime_ns, corpus.state(SETTINGS.corpus))
     except (DocMindError, OSError) as error:
         notice(f"The questions cannot be shown: {error}", refused=True)
         return
-    hardest(run, questions)
-    one_question(run, questions, pages)
+    hardest(missed, len(run["strategies"]), questions)
+    one_question(run, hashes, questions, pages)
 
 
 def times() -> tuple[Mapping[str, Any], str]:
     """Milliseconds by strategy, and the file they are from: of the last run, else of the committed benchmark."""
     last, bench = SETTINGS.out / "timings.json", SETTINGS.out / "bench.json"
     if last.exists():
-        return read_object(last, ("docmind.timings/1",), "Make it anew: docmind eval.")["milliseconds"], last.name
+        with whole(last):
+            taken = read_object(last, ("docmind.timings/1",), "Make it anew: docmind eval.")["milliseconds"]
+            return {name: {"query": {"p50": float(ms["query"]["p50"])}} for name, ms in taken.items()}, last.name
     if bench.exists():
-        corpora = read_object(bench, ("docmind.bench/1",), "Restore the committed file.")["corpora"]
-        taken = corpora.get(SETTINGS.corpus.name, {}).get("query_p50_ms", {})
-        return {name: {"query": {"p50": ms}} for name, ms in taken.items()}, bench.name
+        with whole(bench):
+            corpora = read_object(bench, ("docmind.bench/1",), "Restore the committed file.")["corpora"]
+            taken = corpora.get(SETTINGS.corpus.name, {}).get("query_p50_ms", {})
+            return {name: {"query": {"p50": float(ms)}} for name, ms in taken.items()}, bench.name
     return {}, ""
 
 
@@ -220,31 +245,38 @@ def verdict(change: Change) -> str:
     return "within noise" if change.within_noise else "beyond noise"
 
 
-def missed(run: Mapping[str, Any], question: str) -> int:
-    """How many strategies have no piece of the evidence among their first three."""
-    found = [strategy["questions"][question]["ranks"] for strategy in run["strategies"].values()]
-    return sum(bool(ranks) and not is_hit(best(ranks)) for ranks in found)
+def misses(run: Mapping[str, Any]) -> dict[str, int]:
+    """By question, how many strategies have no piece of its evidence among their first three."""
+    asked = [strategy["questions"] for strategy in run["strategies"].values()]
+    return {
+        id_: sum(bool(found[id_]["ranks"]) and not is_hit(best(found[id_]["ranks"])) for found in asked)
+        for id_ in asked[0]
+    }
 
 
-def hardest(run: Mapping[str, Any], questions: Mapping[str, Question]) -> None:
+def hardest(missed: Mapping[str, int], strategies: int, questions: Mapping[str, Question]) -> None:
     st.subheader("Hardest questions", anchor=False)
-    known = [id_ for id_ in next(iter(run["strategies"].values()))["questions"] if id_ in questions]
-    worst = sorted(known, key=lambda id_: (-missed(run, id_), id_))[:HARDEST]
-    total = len(run["strategies"])
-    rows = [(id_, questions[id_].type, f"{missed(run, id_)} of {total}", questions[id_].text) for id_ in worst]
+    known = [id_ for id_ in missed if id_ in questions and questions[id_].gold]
+    worst = sorted(known, key=lambda id_: (-missed[id_], id_))[:HARDEST]
+    by_all = sum(missed[id_] == strategies for id_ in known)
+    st.caption(
+        f"The {len(worst)} of {plural(len(known), 'question')} that most strategies miss. Missed by every strategy: {by_all}."
+    )
+    rows = [(id_, questions[id_].type, f"{missed[id_]} of {strategies}", questions[id_].text) for id_ in worst]
     st.dataframe(
         [dict(zip(("id", "type", "missed by", "question"), row, strict=True)) for row in rows], height="content"
     )
 
 
-def one_question(run: Mapping[str, Any], questions: Mapping[str, Question], pages: Mapping[str, str]) -> None:
+def one_question(
+    run: Mapping[str, Any], hashes: Mapping[str, str], questions: Mapping[str, Question], pages: Mapping[str, str]
+) -> None:
     """What each strategy found for one question, the evidence marked."""
     st.subheader("One question, every strategy", anchor=False)
     if run["schema"] != "docmind.results/1":
         st.info("A baseline keeps no passages. This makes results that do: `docmind eval`")
         return
     documents = handbook().pages()
-    hashes = run["fingerprint"]["instrument"]["pages"]
     chosen = st.selectbox("Question", list(questions), format_func=lambda id_: f"{id_}: {questions[id_].text}")
     gold = merge(span for piece in questions[chosen].gold for span in piece.spans)
     for name in order(run):

@@ -7,8 +7,9 @@ import os
 import re
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 import streamlit as st
@@ -17,6 +18,7 @@ from streamlit.testing.v1 import AppTest
 from workplace import QUESTIONS
 
 from docmind.config import MATRIX
+from docmind.errors import StorageError
 from docmind.llm import PROVIDERS
 
 APP = Path(__file__).parents[1] / "app.py"
@@ -208,6 +210,51 @@ def test_what_cannot_be_read_is_told_and_the_rest_is_taken(page):
     assert [b.key for b in page.button if b.key and b.key.startswith("delete-")] == ["delete-a.pdf"]
 
 
+def test_what_was_added_is_told_once_and_a_trouble_until_the_next_upload(page):
+    upload(page, ("a.md", "A diver has 9 days."), ("b.txt", "Tea."), ("c.pdf", pdf(["x", ""])), ("d.md", b""))
+    assert "a.md, b.txt and c.pdf were added." in shown(page)
+    ask(page, MINE, "own")
+    assert "9 days" in shown(page)
+    assert "added." not in shown(page)
+    for trouble in ("c.pdf: 1 of 2 pages holds no text", "d.md is empty"):
+        assert trouble in shown(page)
+    page.button(key="delete-c.pdf").click().run()
+    assert "c.pdf" not in shown(page)
+    assert "d.md is empty" in shown(page)
+    upload(page, ("d.md", "Now there is text."))
+    assert "d.md was added." in shown(page)
+    assert "d.md is empty" not in shown(page)
+
+
+def test_an_upload_that_cannot_be_indexed_is_told_until_the_next_one(page, monkeypatch):
+    def full(*given):
+        raise StorageError("The disk is full.")
+
+    with monkeypatch.context() as patched:
+        patched.setattr("docmind.serving.uploads.Uploads.add", full)
+        upload(page, ("a.md", "A diver has 9 days."))
+    page.run()
+    assert "The disk is full." in shown(page)
+    assert "added." not in shown(page)
+    upload(page, ("a.md", "A diver has 9 days."))
+    assert "The disk is full." not in shown(page)
+
+
+def test_the_question_stands_above_the_files_which_are_folded(page):
+    upload(page, ("a.md", "A diver has 9 days."), ("b.md", "Tea."))
+    [files] = [expander for expander in page.expander if expander.label == "2 files"]
+    assert not files.proto.expanded
+    assert [button.key for button in files.button] == ["delete-a.md", "delete-b.md"]
+    assert page.text_input(key="own-question").placeholder == "What do you want to know?"
+    order = [e.key for e in page.main if getattr(e, "key", None) in ("own-question", "delete-a.md")]
+    assert order == ["own-question", "delete-a.md"]
+
+
+def test_the_limits_of_an_upload_are_told(page):
+    told = "Markdown or text of up to 10 MB, PDF of up to 20 MB and 2,000 pages."
+    assert [caption for caption in page.caption if told in caption.value]
+
+
 def test_one_upload_is_embedded_once_and_deleted_whole(page, monkeypatch):
     upload(page, ("a.md", "A diver has 9 days."))
     with monkeypatch.context() as patched:
@@ -240,7 +287,12 @@ def test_no_results_say_the_command_that_makes_them(page):
 def test_results_are_shown_with_the_baseline_and_the_gold_marked(evaluated):
     page = AppTest.from_file(str(APP), default_timeout=60).run()
     assert not page.exception
-    assert "4 answerable questions, from latest.json." in " ".join(caption.value for caption in page.caption)
+    captions = " ".join(caption.value for caption in page.caption)
+    assert (
+        "4 answerable questions, from latest.json. Hit@k, in %: a passage with the answer is among the first k."
+        in captions
+    )
+    assert "The 4 of 4 questions that most strategies miss. Missed by every strategy: 0." in captions
     assert [s.value for s in page.subheader] == [
         "Every strategy",
         "Hit@3 by type of question, %",
@@ -281,6 +333,73 @@ def test_damaged_results_are_told(evaluated, name):
     page = AppTest.from_file(str(APP), default_timeout=60).run()
     assert not page.exception
     assert f"{name}: is not whole JSON" in shown(page)
+
+
+def first_question(run: dict[str, Any]) -> dict[str, Any]:
+    return run["strategies"]["headers+rerank"]["questions"]["q1"]
+
+
+EDITS: dict[str, Callable[[dict[str, Any]], object]] = {
+    "no counts": lambda run: run.pop("counts"),
+    "no strategies": lambda run: run.pop("strategies"),
+    "no strategy": lambda run: run["strategies"].clear(),
+    "strategies are a list": lambda run: run.update(strategies=[1]),
+    "no metrics": lambda run: run["strategies"]["headers+rerank"].pop("metrics"),
+    "a text for a figure": lambda run: run["strategies"]["headers+rerank"]["metrics"].update({"hit@3": "high"}),
+    "no ranks": lambda run: first_question(run).pop("ranks"),
+    "a text for a rank": lambda run: first_question(run).update(ranks=["1"]),
+    "no fingerprint": lambda run: run.pop("fingerprint"),
+    "a question less": lambda run: run["strategies"]["headers+rerank"]["questions"].pop("q1"),
+    "no hits": lambda run: first_question(run).pop("hits"),
+    "a text for a span": lambda run: first_question(run)["hits"][0].update(spans=[["a", 2]]),
+    "half a span": lambda run: first_question(run)["hits"][0].update(spans=[[2]]),
+    "a page of nowhere": lambda run: first_question(run)["hits"][0].update(source="nowhere.md"),
+}
+
+
+@pytest.mark.parametrize("edit", EDITS.values(), ids=EDITS)
+def test_results_that_were_edited_are_told_by_one_notice(evaluated, edit):
+    path = evaluated / "results" / "latest.json"
+    run = json.loads(path.read_text())
+    edit(run)
+    path.write_text(json.dumps(run))
+    page = AppTest.from_file(str(APP), default_timeout=60).run()
+    assert not page.exception
+    [told] = re.findall(r'<div class="notice.*?</div>', shown(page))
+    assert re.search(r"results/latest\.json: is not whole \(.*\)\. Make it anew: docmind eval\.</div>", told)
+
+
+@pytest.mark.parametrize(
+    ("name", "contents"),
+    [
+        ("timings.json", {}),
+        ("timings.json", {"milliseconds": {"headers+rerank": {"query": {"p50": "fast"}}}}),
+        ("timings.json", {"milliseconds": {"headers+rerank": 3}}),
+        ("bench.json", {}),
+        ("bench.json", {"corpora": {"corpus": {"query_p50_ms": {"headers+rerank": None}}}}),
+    ],
+)
+def test_times_that_were_edited_are_told_by_one_notice(evaluated, name, contents):
+    (evaluated / "results" / "timings.json").unlink()
+    (evaluated / "results" / name).write_text(json.dumps({"schema": f"docmind.{name[:-5]}/1", **contents}))
+    page = AppTest.from_file(str(APP), default_timeout=60).run()
+    assert not page.exception
+    [told] = re.findall(r'<div class="notice.*?</div>', shown(page))
+    assert re.search(rf"results/{name}: is not whole \(.*\)\. Make it anew: docmind eval\.</div>", told)
+
+
+def test_the_hardest_questions_are_counted(evaluated):
+    path = evaluated / "results" / "latest.json"
+    run = json.loads(path.read_text())
+    for name, strategy in run["strategies"].items():
+        strategy["questions"]["q1"]["ranks"] = [None]
+        strategy["questions"]["q3"]["ranks"] = [4] if name != "headers+rerank" else [3]
+    path.write_text(json.dumps(run))
+    page = AppTest.from_file(str(APP), default_timeout=60).run()
+    worst = page.dataframe[2].value[["id", "missed by"]].to_numpy().tolist()
+    assert worst[:3] == [["q1", "10 of 10"], ["q3", "9 of 10"], ["q2", "0 of 10"]]
+    told = "The 4 of 4 questions that most strategies miss. Missed by every strategy: 1."
+    assert told in [caption.value for caption in page.caption]
 
 
 def test_a_page_that_was_changed_since_shows_no_wrong_passage(evaluated):

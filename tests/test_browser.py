@@ -218,6 +218,7 @@ def test_a_pdf_is_uploaded_asked_cited_by_page_and_deleted(visit):
     other.page.get_by_role("button", name="Add", exact=True).wait_for()
     assert other.page.get_by_label("Ask your documents").count() == 0
 
+    page.get_by_text("1 file", exact=True).click()
     page.get_by_role("button", name="Delete").click()
     page.get_by_label("Ask your documents").wait_for(state="detached")
     assert page.locator("#own-0-1").count() == 0
@@ -246,7 +247,6 @@ def test_an_uploaded_page_of_markup_is_text(visit):
     assert page.title() == "DocMind"
     assert page.locator(".answer img, .passage img, .whole img, .file img, .notice img").count() == 0
     assert page.locator(".katex, a[href^=javascript], a[href*='example.org'], img[src*='example.org']").count() == 0
-    assert page.locator(".file").first.inner_text() == name
     shown = page.get_by_role("dialog").locator(".whole").inner_text()
     for text in (
         "<script>",
@@ -257,6 +257,38 @@ def test_an_uploaded_page_of_markup_is_text(visit):
         ":red[x]",
     ):
         assert text in shown
+    page.keyboard.press("Escape")
+    page.get_by_text("1 file", exact=True).click()
+    page.locator(".file").filter(visible=True).wait_for()
+    assert page.locator(".file").inner_text() == name
+
+
+def test_the_answer_from_ones_own_documents_is_in_sight_and_its_passages_are_whole(visit):
+    page = visit()
+    rows = "\n".join(f"| Day {n} | The crew of boat {n} eats at noon |" for n in range(60))
+    table = f"| Day | Meal |\n|:----|:-----|\n{rows}\n"
+    upload(page, ("a.md", table.encode()), ("b.md", b"A diver has 9 days of leave."), ("c.txt", b"Tea is at four."))
+    page.get_by_text("a.md, b.md and c.txt were added.").wait_for()
+    page.ask("Ask your documents", "How many days of leave has a diver?")
+    page.get_by_text("a.md, b.md and c.txt were added.").wait_for(state="detached")
+    answer = page.locator(".answer").first.bounding_box()
+    assert answer["y"] + answer["height"] < 900
+    page.ask("Ask your documents", "Who eats at noon?")
+    text = page.locator(".passage .text").filter(has_text="eats at noon").first
+    text.wait_for()
+    assert text.bounding_box()["height"] > 22 * 16
+    assert text.evaluate("it => it.scrollHeight <= it.clientHeight")
+    assert "|:--" not in text.inner_text()
+
+
+def test_files_are_deleted_one_after_another_without_opening_the_list_again(visit):
+    page = visit()
+    upload(page, ("a.md", b"One."), ("b.md", b"Two."), ("c.md", b"Three."))
+    page.get_by_text("3 files", exact=True).click()
+    for left in ("2 files", "1 file"):
+        page.get_by_role("button", name="Delete").first.click()
+        page.get_by_text(left, exact=True).wait_for()
+        page.get_by_role("button", name="Delete").first.wait_for()
 
 
 @pytest.mark.parametrize("width", [390, 1280])

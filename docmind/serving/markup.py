@@ -10,10 +10,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 from html import escape
+from pathlib import PurePosixPath
 
 from docmind.generation.extractive import Extractive
 from docmind.serving.replies import Passage, Reply
-from docmind.text import visible
+from docmind.text import visible, words
 from docmind.types import Span, merge
 
 NEARBY = 600
@@ -27,6 +28,8 @@ _CITATION = re.compile(r"\[(\d{1,3}(?:\s*[,;]\s*\d{1,3})*)\]")
 
 _WRAPPED = re.compile(r"(?<!\n)\n(?!\n)")
 _GAP = re.compile(r"\n(?:[ \t]*\n){2,}")
+_RULE = re.compile(r"^[ \t]*\|(?:[ \t]*:?-+:?[ \t]*\|)+[ \t]*(?:\n|\Z)", re.MULTILINE)
+"""The line below a table's header, which says nothing to a reader."""
 
 
 def shown(text: str) -> str:
@@ -53,10 +56,11 @@ def answer(reply: Reply, name: str) -> str:
 
 
 def passage(found: Passage, name: str) -> str:
-    """A passage under its number and place, its marks marked."""
+    """A passage under its number and place, its marks marked; rules of tables are left out."""
     pieces = ' <span class="gap">…</span> '.join(marked(found.document.text, span, found.marks) for span in found.spans)
-    text = _GAP.sub("\n\n", pieces)
-    header = f'<div class="header">{shown(found.header.strip())}</div>' if found.header.strip() else ""
+    text = _GAP.sub("\n\n", _RULE.sub("", pieces))
+    head = _RULE.sub("", shown(found.header.strip()))
+    header = f'<div class="header">{head}</div>' if head else ""
     return (
         f'<div class="passage" id="{name}-{found.number}"><div class="place"><b>[{found.number}]</b> '
         f'{place(found)}</div>{header}<div class="text" dir="auto">{text}</div></div>'
@@ -64,12 +68,15 @@ def passage(found: Passage, name: str) -> str:
 
 
 def place(found: Passage) -> str:
-    """Title › heading › heading, page 3."""
-    steps = ' <span class="step">›</span> '.join(map(shown, (found.document.title, *found.heading)))
-    if not found.pages:
-        return steps
-    name = "pages" if len(found.pages) > 1 else "page"
-    return f'{steps} <span class="page">{name} {", ".join(map(str, found.pages))}</span>'
+    """Title › heading › heading, page 3, and the file's name where it has a word that the title has not."""
+    document, file = found.document, PurePosixPath(found.document.id)
+    told = ' <span class="step">›</span> '.join(map(shown, (document.title, *found.heading)))
+    if found.pages:
+        name = "pages" if len(found.pages) > 1 else "page"
+        told += f' <span class="page">{name} {", ".join(map(str, found.pages))}</span>'
+    if not set(words(file.stem)) <= set(words(document.title)):
+        told += f' <span class="name">{shown(file.name)}</span>'
+    return told
 
 
 def whole_page(found: Passage) -> str:

@@ -19,11 +19,12 @@ from docmind.serving.replies import Passage, Reply, reply
 from docmind.serving.shared import SharedEngine
 
 
-def panel(name: str, title: str, engine: SharedEngine, strategies: Sequence[str]) -> None:
-    """A question, and its answer by one strategy or by two side by side. `name` is on the page once."""
+def panel(name: str, title: str, example: str, engine: SharedEngine, strategies: Sequence[str]) -> None:
+    """A question, and its answer by one strategy or by two side by side. `name` is on the page once; `example` stands
+    where the question will."""
     with st.form(f"{name}-form", border=False):
         left, right = st.columns([6, 1], vertical_alignment="bottom")
-        question = left.text_input(title, key=f"{name}-question", placeholder="How many days may I carry over?")
+        question = left.text_input(title, key=f"{name}-question", placeholder=example)
         if right.form_submit_button("Ask", type="primary", width="stretch"):
             st.session_state[f"{name}-asked"], st.session_state[f"{name}-replies"] = question, {}
     one, two, three = st.columns(3)
@@ -73,6 +74,8 @@ def show_reply(found: Reply, name: str) -> None:
     st.html(markup.answer(found, name))
     if not answer.supported:
         notice("This answer cites no passage: nothing says that it is so.", refused=True)
+    if answer.cut:
+        notice("This answer was cut at the model's limit of tokens. Ask for less at once.", refused=True)
     if answer.removed:
         notice(f"It cited passages that it was not given; taken out: {', '.join(map(str, answer.removed))}.")
     for passage in found.cited:

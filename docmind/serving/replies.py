@@ -38,7 +38,7 @@ class Passage:
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """An answer, the passages that it cites and the others that it was made from."""
+    """An answer, the passages that it cites and the others that it was made from, both by number."""
 
     answer: Answer
     cited: tuple[Passage, ...]
@@ -60,6 +60,7 @@ def reply(
     asked = checked(question)
     engine.make_ready(strategy_name, progress)
     with engine.lock if answerer_name == Extractive.name else nullcontext():
+        engine.embedder.forget_queries()  # so that the times of two strategies can be compared
         answer = ask(engine, strategy_name, answerer_name, asked, on_text=on_text)
     documents = engine.pages()
     quoted = {citation.number: citation.spans for citation in answer.citations}
@@ -68,7 +69,7 @@ def reply(
         _passage(p.number, p.hit, documents, quoted.get(p.number, ()) if by_spans else None, asked)
         for p in passages(answer.ranking)
     ]
-    cited = tuple(passage for number in quoted for passage in shown if passage.number == number)
+    cited = tuple(passage for passage in shown if passage.number in quoted)
     return Reply(answer, cited, tuple(passage for passage in shown if passage.number not in quoted))
 
 

@@ -12,14 +12,17 @@ from pathlib import Path, PurePosixPath
 from threading import RLock
 
 from docmind.config import Settings, strategy
-from docmind.corpus import FORMATS, pdf
+from docmind.corpus import FORMATS, decoding, pdf
 from docmind.errors import CorpusError, StorageError
 from docmind.models import Models
 from docmind.protocols import Progress
 from docmind.serving.shared import SharedEngine
 
-MEGABYTES = 20
-"""Of one file. `.streamlit/config.toml` has a browser refuse a larger one before it is sent."""
+MEGABYTES = pdf.MAX_BYTES // 2**20
+"""Of a PDF. `.streamlit/config.toml` has a browser refuse a larger file before it is sent."""
+
+TEXT_MEGABYTES = decoding.MAX_BYTES // 10**6
+"""Of any other file."""
 
 NAME_BYTES = 200
 """Of a file's name without its suffix: file systems take 255."""
@@ -177,13 +180,15 @@ def _safe(name: str) -> str:
 def _take(path: Path, contents: bytes) -> Told:
     """Write the file and read it as it will be read; a refused one is not left there."""
     name = path.name
-    if path.suffix.lower() not in FORMATS:
+    suffix = path.suffix.lower()
+    if suffix not in FORMATS:
         return Told(name, False, f"{name} is none of the formats that are read: {', '.join(FORMATS)}.")
-    if len(contents) > MEGABYTES * 2**20:
-        return Told(name, False, f"{name} has {len(contents):,} bytes; a file may have {MEGABYTES} MB. Split it.")
+    most = pdf.MAX_BYTES if suffix == ".pdf" else decoding.MAX_BYTES
+    if len(contents) > most:
+        return Told(name, False, f"{name} has {len(contents):,} bytes; it may have {most:,}. Split it.")
     path.write_bytes(contents)
     try:
-        document = FORMATS[path.suffix.lower()](path, name)
+        document = FORMATS[suffix](path, name)
         if not document.text.strip():
             raise CorpusError(f"{name} is empty: there is no text in it.")
     except CorpusError as error:

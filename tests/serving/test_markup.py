@@ -74,9 +74,43 @@ def test_a_passage_tells_where_it_stands():
     html = markup.passage(passage(), "ask-0")
     assert 'id="ask-0-2"' in html
     seen = re.sub(r"<[^>]+>", "", html)
-    assert unescape(seen) == "[2] <b>T</b> › One › <i>Two</i> pages 3, 5| <u> |The passage."
+    assert unescape(seen) == "[2] <b>T</b> › One › <i>Two</i> pages 3, 5 a.md| <u> |The passage."
     assert "page 3<" in markup.place(passage(pages=(3,)))
     assert "page" not in markup.place(passage(pages=())).replace('class="page"', "")
+
+
+@pytest.mark.parametrize(
+    ("doc_id", "title", "told"),
+    [
+        ("documents/boat.pdf", "about:blank page 1", True),
+        ("leave-uk.md", "Leave", True),
+        ("travel/sick_leave.md", "Sick leave", True),  # one word to a search, two to a reader: told rather than not
+        ("hr/leave-uk.md", "Leave in the UK", False),
+        ("notes.txt", "notes", False),
+    ],
+)
+def test_a_files_name_is_told_where_it_has_a_word_that_the_title_has_not(doc_id, title, told):
+    html = markup.place(passage(document=Document(doc_id, title, "text")))
+    assert html.endswith(f'<span class="name">{doc_id.rpartition("/")[2]}</span>') == told
+
+
+def test_a_passage_shows_a_table_without_its_rule_and_marks_the_same_words():
+    table = "| Day | Pay |\n|:----|---:|\n| Sat | 30 |\n | --- |"
+    at = table.index("Pay")
+    marks = (Span("a.md", at, at + 3), Span("a.md", table.index("Sat"), table.index("Sat") + 3))
+    whole = (Span("a.md", 0, len(table)),)
+    html = markup.passage(
+        passage(document=Document("a.md", "A", table), spans=whole, marks=marks, header="| Day |\n| --- |\n"), "n"
+    )
+    assert '<div class="header">| Day |\n</div>' in html
+    assert "| Day | <mark>Pay</mark> |\n| <mark>Sat</mark> | 30 |\n</div>" in html
+
+
+@pytest.mark.parametrize("line", ["---", "| - a |", "-|-", "| -- | 2 |", "||", "| |"])
+def test_what_is_no_rule_of_a_table_stays(line):
+    document = Document("a.md", "A", f"a\n{line}\nb")
+    html = markup.passage(passage(document=document, spans=(Span("a.md", 0, len(document.text)),), marks=()), "n")
+    assert f"a\n{line}\nb" in html
 
 
 def test_the_whole_page_is_there_and_opens_at_the_passage():

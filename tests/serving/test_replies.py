@@ -69,6 +69,33 @@ def test_what_was_found_and_not_cited_stands_apart(engine):
     assert {c.number for c in found.answer.citations} == {p.number for p in found.cited}
 
 
+def test_cited_passages_rise_by_number_whatever_is_cited_first(engine, monkeypatch):
+    with LlmServer(["Rail [3], then leave [1], and both [2]."]) as server:
+        monkeypatch.setenv("OPENAI_API_KEY", "sk-test")
+        monkeypatch.setenv("OPENAI_BASE_URL", server.url)
+        monkeypatch.setenv("NO_PROXY", "127.0.0.1")
+        found = reply(engine, "headers+rerank", "openai", QUESTION, quiet)
+    assert [citation.number for citation in found.answer.citations] == [3, 1, 2]
+    assert [passage.number for passage in found.cited] == [1, 2, 3]
+
+
+def test_a_second_strategy_encodes_the_question_itself(engine, monkeypatch):
+    encoded = []
+    model = engine.models.embedder
+
+    def states(texts, advance):
+        encoded.extend(texts)
+        return original(texts, advance)
+
+    original = model._states
+    for strategy in ("headers+vector", "headers+rerank"):
+        engine.make_ready(strategy, quiet)
+    monkeypatch.setattr(model, "_states", states)
+    for strategy in ("headers+vector", "headers+rerank"):
+        ask(engine, strategy=strategy)
+    assert encoded == [QUESTION, QUESTION]
+
+
 def test_an_answer_written_by_a_model_marks_the_words_of_the_question(engine, monkeypatch):
     written = []
     with LlmServer(["You have 25 days [1], not 30 [7]."]) as server:

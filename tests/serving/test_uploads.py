@@ -133,7 +133,9 @@ def test_deleting_leaves_the_others_and_embeds_nothing_again(uploads, temp, embe
         ("a.pdf", pdf([""]), "a.pdf holds no text: it has 1 page, scanned or drawn."),
         ("a.md", b"\xff", "a.md:1: byte 0xff at offset 0 is not UTF-8."),
         ("a.exe", b"MZ", "a.exe is none of the formats that are read: .md, .markdown, .pdf, .txt."),
-        ("a.txt", b"a" * (20 * 2**20 + 1), "a.txt has 20,971,521 bytes; a file may have 20 MB. Split it."),
+        ("a.txt", b"a" * 10_000_001, "a.txt has 10,000,001 bytes; it may have 10,000,000. Split it."),
+        ("a.MD", b"a" * 10_000_001, "a.MD has 10,000,001 bytes; it may have 10,000,000. Split it."),
+        ("a.pdf", b"a" * (20 * 2**20 + 1), "a.pdf has 20,971,521 bytes; it may have 20,971,520. Split it."),
     ],
 )
 def test_what_is_refused_is_told_by_name_and_the_earlier_version_stays(uploads, name, contents, trouble):
@@ -141,6 +143,7 @@ def test_what_is_refused_is_told_by_name_and_the_earlier_version_stays(uploads, 
     [told] = add(uploads, (name, contents))
     assert not told.taken
     assert told.trouble.startswith(trouble)
+    assert "pattern" not in told.trouble
     assert {document.text for document in documents(uploads).values()} == {"The good one"}
 
 
