@@ -91,11 +91,17 @@ def write(folder: Path, chunks: Sequence[Chunk], vectors: FloatMatrix) -> None:
 def check_database(folder: Path) -> None:
     """Raise sqlite3.Error where Chroma's database is missing or damaged, before Chroma meets it.
 
-    Chroma writes into it at every open, so no checksum holds, and one failure to open a path stays with the process.
+    Chroma writes into it at every open, so no checksum holds, and one failure to open a path stays with the process. A
+    database that is locked is being opened by another process, which is no damage.
     """
-    with closing(sqlite3.connect(f"{(folder / CHROMA / DATABASE).absolute().as_uri()}?mode=ro", uri=True)) as database:
-        if database.execute("SELECT 1 FROM collections WHERE name = ?", (COLLECTION,)).fetchone() is None:
-            raise sqlite3.DatabaseError("the collection is missing")
+    path = f"{(folder / CHROMA / DATABASE).absolute().as_uri()}?mode=ro"
+    try:
+        with closing(sqlite3.connect(path, uri=True, timeout=0)) as database:
+            if database.execute("SELECT 1 FROM collections WHERE name = ?", (COLLECTION,)).fetchone() is None:
+                raise sqlite3.DatabaseError("the collection is missing")
+    except sqlite3.OperationalError as error:
+        if error.sqlite_errorcode & 0xFF != sqlite3.SQLITE_BUSY:  # without what extends the code
+            raise
 
 
 class VectorStore:

@@ -4,9 +4,11 @@ import json
 import logging
 import os
 import signal
+import sqlite3
 import subprocess
 import sys
 import time
+from contextlib import closing
 
 import numpy as np
 import pytest
@@ -159,6 +161,15 @@ def test_two_builds_at_once_do_not_harm_each_other(tmp_path):
     assert lines[0] == lines[1]
     assert lines[0].endswith(" 150")
     assert not list(tmp_path.glob(".building-*"))
+
+
+def test_an_index_that_another_process_is_opening_is_not_taken_for_a_damaged_one(make):
+    index = make()
+    index.close()
+    with closing(sqlite3.connect(index.folder / "chroma" / "chroma.sqlite3")) as other:
+        other.execute("BEGIN EXCLUSIVE")
+        assert build._whole(index.folder)
+    assert build._whole(index.folder)
 
 
 def test_a_build_killed_at_any_moment_leaves_what_the_next_one_needs(tmp_path):
