@@ -40,6 +40,8 @@ from docmind.types import Question, merge
 SETTINGS = Settings()
 SHOWN = 3  # hits of a strategy that the evaluation shows: those that hit@3 is about
 HARDEST = 15
+ANEW = "Make it anew: docmind eval."
+RESTORE = "Restore the committed file."
 
 
 @st.cache_resource(show_spinner=False, on_release=SharedEngine.close)
@@ -134,20 +136,25 @@ def evaluation_tab() -> None:
         return
     try:
         run = read(str(path), path.stat().st_mtime_ns)
-        timings, taken = times()
-        with whole(path):
+        try:
+            timings, taken = times()
+        except DocMindError as error:
+            notice(str(error), refused=True)
+            timings, taken = {}, ""
+        with whole(path, ANEW):
             draw(run, path, timings, taken)
     except DocMindError as error:
         notice(str(error), refused=True)
 
 
 @contextmanager
-def whole(path: Path) -> Iterator[None]:
-    """Raises StorageError where what is made of `path` fails: it has no checksum to tell an edit by."""
+def whole(path: Path, remedy: str) -> Iterator[None]:
+    """Raises StorageError, ending with `remedy`, where what is made of `path` fails: not every file of results has a
+    checksum to tell an edit by."""
     try:
         yield
-    except (AttributeError, LookupError, TypeError, ValueError) as error:
-        told = f"{path}: is not whole ({type(error).__name__}: {error}). Make it anew: docmind eval."
+    except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
+        told = f"{path}: is not whole ({type(error).__name__}: {error}). {remedy}"
         raise StorageError(told) from error
 
 
@@ -188,12 +195,12 @@ def times() -> tuple[Mapping[str, Any], str]:
     """Milliseconds by strategy, and the file they are from: of the last run, else of the committed benchmark."""
     last, bench = SETTINGS.out / "timings.json", SETTINGS.out / "bench.json"
     if last.exists():
-        with whole(last):
-            taken = read_object(last, ("docmind.timings/1",), "Make it anew: docmind eval.")["milliseconds"]
+        with whole(last, ANEW):
+            taken = read_object(last, ("docmind.timings/1",), ANEW)["milliseconds"]
             return {name: {"query": {"p50": float(ms["query"]["p50"])}} for name, ms in taken.items()}, last.name
     if bench.exists():
-        with whole(bench):
-            corpora = read_object(bench, ("docmind.bench/1",), "Restore the committed file.")["corpora"]
+        with whole(bench, RESTORE):
+            corpora = read_object(bench, ("docmind.bench/1",), RESTORE)["corpora"]
             taken = corpora.get(SETTINGS.corpus.name, {}).get("query_p50_ms", {})
             return {name: {"query": {"p50": float(ms)}} for name, ms in taken.items()}, bench.name
     return {}, ""

@@ -13,6 +13,8 @@ from typing import Any, Literal
 
 ChunkKind = Literal["text", "table", "code"]
 StageRole = Literal["encode", "candidates", "fusion", "rerank"]
+Verdict = Literal["correct", "partial", "wrong", "abstained", "unsupported"]
+"""On an answer; eval/README.md defines them."""
 
 
 @dataclass(frozen=True, slots=True, order=True)

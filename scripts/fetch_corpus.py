@@ -168,7 +168,7 @@ def read_manifest(path: Path) -> dict[str, int]:
         if odd or line in LEFT_OUT or page.suffix.lower() not in FORMATS:
             raise UsageError(
                 f"{path}:{number}: {line!r} is no page that can be fetched. Expected is a path below the project such as "
-                f"content/handbook/finance/expenses.md: relative, slashes forward, no name that begins with a dot, "
+                f"content/handbook/finance/expenses.md: relative, slashes forward, printable, no name that begins with a dot, "
                 f"{' or '.join(FORMATS)} at its end, and not {' or '.join(LEFT_OUT)}. Mend the line."
             )
         pages.setdefault(line, number)

@@ -62,8 +62,9 @@ class Answers(Workplace):
         return main(self.arguments("answers", *more))
 
     def rows(self) -> list[dict[str, Any]]:
-        """Every row of the file, in its order."""
-        return [json.loads(line) for line in self.file.read_text(encoding="utf-8").splitlines()]
+        """The last row of each key, in the order of the file."""
+        rows = [json.loads(line) for line in self.file.read_text(encoding="utf-8").splitlines()]
+        return [row for n, row in enumerate(rows) if row["key"] not in {later["key"] for later in rows[n + 1 :]}]
 
     def found(self, name: str = "latest.answers.json") -> dict[str, Any]:
         return json.loads((self.out / name).read_text(encoding="utf-8"))
@@ -157,7 +158,7 @@ def test_a_second_run_uses_every_row_again(place, asked, capsys):
     assert "used again" not in capsys.readouterr().out
     rows = place.rows()
     assert place.run() == 0
-    assert "5 answers used again from an earlier run." in capsys.readouterr().out
+    assert "5 verdicts used again from an earlier run." in capsys.readouterr().out
     assert len(asked) == 5
     assert place.rows() == rows
     assert place.found()["verdicts"] == OFFLINE
@@ -511,7 +512,7 @@ def test_a_failed_judgement_is_an_error_and_no_score_and_only_it_is_asked_again(
         server.requests.clear()
         assert place.run(*models) == 0
     assert Counter(asked.body["model"] for asked in server.requests) == {"large": 1}, "the answer was paid already"
-    assert "4 answers used again from an earlier run." in capsys.readouterr().out
+    assert "4 verdicts used again from an earlier run." in capsys.readouterr().out
     assert place.found()["verdicts"]["q3"] == "correct"
 
 
@@ -542,13 +543,49 @@ def test_where_no_question_gets_a_reply_the_rest_is_not_asked(place, monkeypatch
 
 
 def test_questions_without_a_reply_here_and_there_end_no_run(place, monkeypatch, capsys):
-    replies = iter([Reply(status=400), Reply(status=400), "Yes [1].", Reply(status=400), Reply(status=400)])
-    with LlmServer(lambda _: next(replies)) as server:
+    refused = lambda body: "Yes [1]." if "first class" in body["messages"][-1]["content"][-60:] else Reply(status=400)  # noqa: E731
+    with LlmServer(refused) as server:
         point(monkeypatch, "openai", server)
-        assert place.run("--provider", "openai") == 3
-    assert "4 questions ended in an error, q1 first: " in capsys.readouterr().err
+        for requests in (5, 9):  # the second time the answer that there is parts those that fail, too
+            assert place.run("--provider", "openai") == 3
+            assert "4 questions ended in an error, q1 first: " in capsys.readouterr().err
+            assert len(server.requests) == requests
     counts = place.found()["summary"]["answerable"]["all"]
     assert (counts["n"], counts["judged"]) == (4, 1)
+
+
+def test_questions_that_always_fail_keep_no_run_from_the_rest(place, monkeypatch, capsys):
+    def reply(body):
+        asked = body["messages"][-1]["content"].rpartition("Question: ")[2]
+        return Reply(status=400) if asked in text_of("q1", "q2", "q3") else "Yes [1]."
+
+    with LlmServer(reply) as server:
+        point(monkeypatch, "openai", server)
+        assert place.run("--provider", "openai") == 3
+        assert "0 of 5 have a verdict" in capsys.readouterr().err
+        assert place.run("--provider", "openai") == 3
+        assert "3 questions ended in an error, q1 first: " in capsys.readouterr().err
+    assert [name for name, verdict in place.found()["verdicts"].items() if verdict] == ["q4", "u1"]
+
+
+def test_an_answer_that_was_paid_is_kept_before_it_is_judged(place, monkeypatch):
+    def interrupt(*_):
+        raise KeyboardInterrupt
+
+    with LlmServer(two_models("Yes [1].", lambda _: CORRECT)) as server:
+        models = both(monkeypatch, server)
+        with monkeypatch.context() as patched:
+            patched.setattr("docmind.cli.answers.judge", interrupt)
+            assert place.run(*models) == 130
+        assert place.run(*models) == 0
+    assert Counter(asked.body["model"] for asked in server.requests) == {"small": 5, "large": 5}
+
+
+def test_answers_that_were_cut_are_told(place, monkeypatch, capsys):
+    with LlmServer([Reply(("25 days [1], and",), finish="length")]) as server:
+        point(monkeypatch, "openai", server)
+        assert place.run("--provider", "openai") == 0
+    assert "5 answers cut at the model's limit of tokens." in capsys.readouterr().out
 
 
 def test_what_failed_tries_cost_is_told(place, monkeypatch, capsys):
@@ -581,6 +618,39 @@ def test_the_gate_believes_no_row_that_can_be_edited(saved, capsys):
     assert saved.run("--check") == 0
     assert "correct answers must be at least 75.0 %; they are 75.0 % (3 of 4)" in capsys.readouterr().err
     assert saved.found()["verdicts"] == OFFLINE
+
+
+def test_an_edited_grade_stops_no_gate(saved, capsys):
+    saved.grades.write_text("what is this", encoding="utf-8")
+    assert saved.run("--check") == 0
+    assert saved.run() == 2
+    assert "grades.csv: has the columns what is this" in capsys.readouterr().err
+
+
+def test_checks_that_find_the_same_do_not_let_the_file_grow(saved):
+    before = saved.rows()
+    assert saved.run("--check") == 0
+    assert saved.rows() == before
+
+
+def test_a_row_of_another_question_is_not_taken(place, asked):
+    assert place.run() == 0
+    place.file.write_text(place.file.read_text().replace('"id":"q3"', '"id":"q9"'))
+    asked.clear()
+    assert place.run() == 0
+    assert asked == []
+    assert place.found()["verdicts"] == OFFLINE
+
+
+def test_the_grades_of_the_handbook_are_not_those_of_other_questions(place, monkeypatch):
+    monkeypatch.chdir(place.root)
+    (place.root / "eval").mkdir()
+    arguments = [
+        a for a in place.arguments("answers") if a not in ("--grades", str(place.grades), "--out", str(place.out))
+    ]
+    assert main(arguments) == 0
+    assert (place.root / "results" / "human_grades.csv").exists()
+    assert not (place.root / "eval" / "human_grades.csv").exists()
 
 
 def test_checking_and_asking_some_leave_the_grades_alone(saved):

@@ -26,7 +26,7 @@ from docmind.cli.common import (
     named_strategy,
     open_engine,
 )
-from docmind.cli.terminal import out, progress, show, tell
+from docmind.cli.terminal import progress, say, show, tell
 from docmind.config import Settings
 from docmind.errors import IncompleteError, LanguageModelError, UsageError
 from docmind.evaluation.answergate import judge_answers, read_reference
@@ -106,16 +106,17 @@ def answers(
     quiet: QuietOption = False,
 ) -> None:
     """Answer every question, judge the answers, and write the verdicts."""
-    own = (questions, out_dir) == (DEFAULTS.questions, DEFAULTS.out)
-    grades = grades_file or (DEFAULTS.grades if own else out_dir / DEFAULTS.grades.name)
+    grades = grades_file or _own_sheet(questions, out_dir)
     if show_agreement:
         _show_agreement(grades)
         return
     check_answerer(provider, model)
     check_writable(out_dir)
-    check_writable(grades.parent)
     check_outside(out_dir, corpus)
-    kept = read_sheet(grades)
+    graded = not check and limit is None and sample is None  # a gate, or a part of the key, has no sheet to grade
+    if graded:
+        check_writable(grades.parent)
+    kept = read_sheet(grades) if graded else []
     thresholds = read_thresholds(thresholds_file) if check or strategy is None else None
     bounds = _bounds(thresholds.answers if thresholds else None, thresholds_file) if check else None
     reference = read_reference(baseline_file) if check else None
@@ -156,18 +157,13 @@ def answers(
     files = {out_dir / "latest.answers.json": dumps(found)}
     if save_baseline:
         files[out_dir / "answers.json"] = dumps(sealed(found))
-    if not check and asked == key.questions and any(row.verdict for row in rows):
+    if graded and any(row.verdict for row in rows):
         files[grades] = sheet(
             rows, {q.id: q.answer if q.answer or not q.gold else "(see the evidence)" for q in asked}, kept
         )
     write_atomic(files)
     if not quiet:
-        _show(found["summary"], run)
-        if llm is None and provider in PROVIDERS:
-            out.print(
-                "Judged by spans: whether the passages that the model cites hold the evidence, not what its words say. "
-                "--judge llm reads the words."
-            )
+        _show(found["summary"], run, rows)
     if bounds and reference:
         _end(judge_answers(found, reference, bounds, {question.id for question in asked if question.gold}))
     if failed := [row for row in rows if row.error]:
@@ -190,29 +186,32 @@ class _Run:
     spent: dict[str, Usage] = field(default_factory=dict)
     reused: int = 0
     in_a_row: int = 0
-    kept: Mapping[str, Row] = field(default_factory=dict)
+    kept: dict[str, Row] = field(default_factory=dict)
 
     def all(self, questions: Sequence[Question], quiet: bool, *, anew: bool) -> list[Row]:
         """A row a question, in their order. Verdicts, and answers that want another judgement, are used again where
-        nothing they come from changed; with `anew` none is, since a gate trusts no file that can be edited. Raises
-        IncompleteError where IN_A_ROW questions end in an error."""
+        nothing they come from changed; with `anew` none is, since a gate trusts no file that can be edited. What ended in an
+        error before is asked last, so that it does not keep a run from the rest. Raises IncompleteError where IN_A_ROW
+        others, one after another, end in one."""
         self.kept = {row.key: row for row in read_rows(self.file)}
         known = () if anew else self.kept.values()
         judged = {row.key: row for row in known if row.verdict}
         answered = {row.answer_key: row for row in known if row.answer is not None}
-        rows: list[Row] = []
+        failed = {row.id for row in self.kept.values() if row.error}
+        rows: dict[str, Row] = {}
         with nullcontext(lambda done: None) if quiet else progress("answering", len(questions)) as advance:
-            for question in questions:
-                rows.append(self._one(question, judged, answered))
-                if self.in_a_row == IN_A_ROW:
-                    there = sum(row.verdict is not None for row in rows)
+            for question in sorted(questions, key=lambda question: question.id in failed):
+                rows[question.id] = self._one(question, judged, answered)
+                if self.in_a_row >= IN_A_ROW and question.id not in failed:
+                    there = sum(row.verdict is not None for row in rows.values())
                     raise IncompleteError(
-                        f"{IN_A_ROW} questions one after another ended in an error, {question.id} last: {rows[-1].error} "
+                        f"{IN_A_ROW} questions one after another ended in an error, {question.id} last: "
+                        f"{rows[question.id].error} "
                         f"{there} of {len(questions)} have a verdict, which is kept. Run the same command again: it goes "
                         "on from there."
                     )
                 advance(1)
-        return rows
+        return [rows[question.id] for question in questions]
 
     def _one(self, question: Question, judged: Mapping[str, Row], answered: Mapping[str, Row]) -> Row:
         ranking = self.retriever.retrieve(question.query, PASSAGES)
@@ -221,12 +220,18 @@ class _Run:
         key = verdict_key_of(question, asked, self.judged_by)
         if (found := judged.get(key)) and found.id == question.id:
             self.reused += 1
+            self.in_a_row = 0
             return found
         said = answered[asked].said(ranking, self.answerer.name) if asked in answered else None
         row = self._made(question, ranking, (asked, key), said)
-        if key not in self.kept or row != self.kept[key].model_copy(update={"seconds": row.seconds}):
-            append_line(self.file, row.model_dump_json())
+        self._keep(row)
         return row
+
+    def _keep(self, row: Row) -> None:
+        known = self.kept.get(row.key)
+        if known is None or row != known.model_copy(update={"seconds": row.seconds}):
+            append_line(self.file, row.model_dump_json())
+            self.kept[row.key] = row
 
     def _made(self, question: Question, ranking: Ranking, keys: tuple[str, str], answer: Answer | None) -> Row:
         told: dict[str, Any]
@@ -236,7 +241,8 @@ class _Run:
                 self._spend(answer.model, answer.usage)
             if self.judge is None or not answer.citations:  # abstained or unsupported: no judge is needed to tell
                 told = {"verdict": span_verdict(question, answer)}
-            else:
+            else:  # what was paid is kept, whatever becomes of the judgement
+                self._keep(Row.of(question, keys, answer, error="It is not judged yet."))
                 told = dict(judge(self.judge, question, answer, self._spend))
         except JudgementError as error:
             told = {"error": str(error), "raw": error.raw}
@@ -248,6 +254,12 @@ class _Run:
 
     def _spend(self, model: str, usage: Usage) -> None:
         self.spent[model] = self.spent.get(model, Usage()) + usage
+
+
+def _own_sheet(questions: Path, out_dir: Path) -> Path:
+    """The handbook's grades are committed beside its key; those of other questions lie with their results."""
+    handbook = (questions, out_dir) == (DEFAULTS.questions, DEFAULTS.out)
+    return DEFAULTS.grades if handbook else out_dir / DEFAULTS.grades.name
 
 
 def _check_gate(check: bool, save_baseline: bool, *, whole: bool) -> None:
@@ -276,21 +288,28 @@ def _bounds(found: AnswerThresholds | None, path: Path) -> AnswerThresholds:
     return found
 
 
-def _show(counts: dict[str, Any], run: _Run) -> None:
+def _show(counts: dict[str, Any], run: _Run, rows: Sequence[Row]) -> None:
     show(table(counts))
     if counts["confidence"]["all"]["all"]:
         show(confidence(counts))
-    out.print(f"Written to {run.file} and {run.file.with_suffix('.json')}.", soft_wrap=True)
+    say(f"Written to {run.file} and {run.file.with_suffix('.json')}.")
+    if cut := sum(row.cut for row in rows):
+        say(f"{plural(cut, 'answer')} cut at the model's limit of tokens.")
+    if run.judge is None and run.answerer.name != Extractive.name:
+        say(
+            "Judged by spans: whether the passages that the model cites hold the evidence, not what its words say. "
+            "--judge llm reads the words."
+        )
 
 
 def _show_spent(run: _Run) -> None:
     if run.reused:
-        out.print(f"{plural(run.reused, 'answer')} used again from an earlier run.")
+        say(f"{plural(run.reused, 'verdict')} used again from an earlier run.")
     for model, usage in run.spent.items():
         if usage != Usage():
             price = cost(model, usage)
             dollars = "cost unknown" if price is None else f"about ${price:.4f} at list prices"
-            out.print(f"{model}: {usage.input_tokens} tokens in, {usage.output_tokens} out, {dollars}.", soft_wrap=True)
+            say(f"{model}: {usage.input_tokens} tokens in, {usage.output_tokens} out, {dollars}.")
 
 
 def _end(checks: tuple[Check, ...]) -> None:
@@ -317,8 +336,6 @@ def _show_agreement(grades: Path) -> None:
         if min(used) > 1
         else "says nothing: one side gives one verdict alone"
     )
-    out.print(
-        f"{plural(found['n'], 'graded answer')}; raw agreement {100 * found['agreement']:.0f} %; Cohen's kappa {value}"
-    )
+    say(f"{plural(found['n'], 'graded answer')}; raw agreement {100 * found['agreement']:.0f} %; Cohen's kappa {value}")
     for verdict, counts in found["counts"].items():
-        out.print(f"  {verdict}: judge {counts['judge']}, by hand {counts['grade']}")
+        say(f"  {verdict}: judge {counts['judge']}, by hand {counts['grade']}")

@@ -193,8 +193,10 @@ class _Talk:
     def _ask(self, question: str) -> None:
         shown = flowing()
         query = Query(question, history=tuple(self.turns[-REMEMBERED:]))
-        answer = ask(self.engine, self.strategy, self.provider, query, model=self.model, on_text=shown.write)
-        shown.end()
+        try:
+            answer = ask(self.engine, self.strategy, self.provider, query, model=self.model, on_text=shown.write)
+        finally:  # of an answer that breaks off too
+            shown.end()
         if answer.removed:
             cited = ", ".join(f"[{number}]" for number in answer.removed)
             tell(f"warning: {cited} cites no passage that was given; nothing stands behind it", "yellow")
@@ -216,10 +218,11 @@ class _Talk:
             return
         for number, hit in enumerate(self.last.ranking.hits, start=1):
             say(f"[{number}] {self._place(hit.chunk.doc_id, hit.chunk.path)}  score {hit.score:.3f}", "bold")
-            say(hit.chunk.body.strip() + "\n")
+            say(hit.chunk.body.strip())
+            out.print()
 
     def _place(self, page: str, path: tuple[str, ...]) -> str:
-        """Title › heading › heading (address or file). Of a page that is gone since, its headings."""
+        """Title › heading › heading (address or file). Of a page that is gone since, its file stands for the title."""
         document = next((document for document in self.engine.documents if document.id == page), None)
         title = document.title if document else page
         titles = path if path and same_title(path[0], title) else (title, *path)

@@ -27,7 +27,7 @@ from docmind.cli.common import (
     open_engine,
     say_built,
 )
-from docmind.cli.terminal import inert, out, show, tell
+from docmind.cli.terminal import say, show, tell
 from docmind.config import DEPTH, MATRIX, Settings, Strategy
 from docmind.errors import IncompleteError, StorageError, UsageError
 from docmind.evaluation.attribution import ceiling, lost_at, winners
@@ -42,6 +42,7 @@ from docmind.evaluation.leakage import leakage
 from docmind.evaluation.reports import REPORTS, Material
 from docmind.evaluation.reports.diff import flips
 from docmind.evaluation.reports.diff import lines as difference
+from docmind.evaluation.reports.github import QUESTION_LENGTH
 from docmind.evaluation.reports.inert import cut
 from docmind.evaluation.reports.tables import matrix
 from docmind.evaluation.results import Graded, results
@@ -136,7 +137,7 @@ def evaluate(
         show(matrix(found, timings))
         written = f"Written to {out_dir}: latest.html to look at, latest.md, latest.json."
         asked = plural(found["counts"]["answerable"], "answerable question")
-        out.print(f"{asked}. {written}", soft_wrap=True)
+        say(f"{asked}. {written}")
     if verdict:
         _say_verdict(verdict, key)
         raise Judged(verdict.exit_code)
@@ -175,7 +176,7 @@ def diff(
             f"{old} or {new} is no whole run ({type(error).__name__}: {error}). Make it anew: docmind eval."
         ) from error
     for line in lines:
-        out.print(inert(line), soft_wrap=True)
+        say(line)
 
 
 def _references(thresholds_file: Path, baseline_file: Path) -> tuple[Thresholds, dict[str, Any]]:
@@ -291,7 +292,7 @@ def _say_verdict(verdict: Verdict, key: AnswerKey) -> None:
     lost_anywhere = frozenset().union(*lost.values())
     for question in key.questions:
         if question.id in lost_anywhere:
-            tell(f"{question.id} (line {question.line}): {cut(question.text, 200)}")
+            tell(f"{question.id} (line {question.line}): {cut(question.text, QUESTION_LENGTH)}")
     for check in verdict.checks:
         tell(f"{check.sign}: {check.name}: {check.told}", None if check.passed else "red")
     tell(f"The gate: {verdict.headline}.", None if verdict.exit_code == 0 else "red")

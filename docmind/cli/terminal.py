@@ -54,15 +54,17 @@ class Flow:
 
     def write(self, piece: str) -> None:
         """Show what is whole of the text so far; its last word may go on."""
-        *whole, self._word = re.split(r"(?<=\s)", self._word + inert(piece).expandtabs(1))
+        *whole, self._word = re.split(r"(?<=[ \n])", self._word + inert(piece).expandtabs(1))
         for word in whole:
             self._show(word[:-1])
             self._blank += word[-1]
 
     def end(self) -> None:
-        """Show the last word, and end the line."""
+        """Show the last word, and end the line if there is one."""
         self._show(self._word)
-        self._emit("\n")
+        if self._column:
+            self._emit("\n")
+            self._column = 0
 
     def _show(self, word: str) -> None:
         """Show `word` after the blanks before it, or on a line of its own where both do not fit."""
@@ -97,7 +99,8 @@ def _print(console: Console, text: str, style: str | None) -> None:
     flow = Flow(parts.append, _room(console))
     flow.write(text)
     flow.end()
-    console.print("".join(parts), style=style, end="", soft_wrap=True)  # at once: a progress bar may stand below
+    shown = "".join(parts) or "\n"
+    console.print(shown, style=style, end="", soft_wrap=True)  # at once: a progress bar may stand below
 
 
 def _room(console: Console) -> float:

@@ -15,6 +15,7 @@ from docmind.evaluation.answers import SCHEMA
 from docmind.evaluation.gate import Check, percent
 from docmind.evaluation.results import read_object, unbroken
 from docmind.evaluation.thresholds import AnswerThresholds, exact
+from docmind.text import plural
 
 _REMEDY = "Restore the committed file, or make it anew: docmind answers --save-baseline."
 
@@ -51,9 +52,12 @@ def judge_answers(
 
 
 def _abstention(counts: Mapping[str, Any], thresholds: AnswerThresholds) -> tuple[Check, ...]:
-    if thresholds.min_abstention is None:
-        return ()
     what = "abstentions on unanswerable questions"
+    if thresholds.min_abstention is None:
+        told = (
+            f"{what}: the answer key has {plural(counts['n'], 'such question')}, and the thresholds no min_abstention"
+        )
+        return (Check("answers", None, f"{told}. Add it", "abstained"),) if counts["n"] else ()
     if not counts["n"]:
         told = f"{what}: the answer key has no such question. Write some, or take min_abstention out of the thresholds"
         return (Check("answers", None, told, "abstained"),)

@@ -11,7 +11,7 @@ import logging
 import random
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Annotated, Any, Literal, Self, get_args
+from typing import Annotated, Any, Self, get_args
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError, model_validator
 
@@ -20,13 +20,12 @@ from docmind.errors import StorageError, UsageError
 from docmind.evaluation import spans, stats
 from docmind.evaluation.layout import checksum
 from docmind.evaluation.spans import covers
-from docmind.types import Answer, Citation, Question, Ranking, Span, Usage
+from docmind.types import Answer, Citation, Question, Ranking, Span, Usage, Verdict
 
 _log = logging.getLogger(__name__)
 
-SCHEMA = "docmind.answers/1"
+SCHEMA = "docmind.answers/2"
 
-Verdict = Literal["correct", "partial", "wrong", "abstained", "unsupported"]
 VERDICTS: tuple[Verdict, ...] = get_args(Verdict)
 
 
@@ -185,7 +184,7 @@ def read_rows(path: Path) -> list[Row]:
             odd.append(number)
     if odd:
         others = f", nor are {len(odd) - 1} lines after it" if odd[1:] else ""
-        _log.warning("%s:%d: is no whole row%s; what they were about is asked again.", path, odd[0], others)
+        _log.warning("%s:%d: is no whole row%s. What is missing is asked again.", path, odd[0], others)
     return rows
 
 

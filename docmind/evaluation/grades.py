@@ -29,19 +29,19 @@ def sheet(rows: Sequence[Row], right: Mapping[str, str | None], kept: Sequence[M
     written = io.StringIO()
     writer = csv.DictWriter(written, COLUMNS, lineterminator="\n")
     writer.writeheader()
-    writer.writerows(graded)
-    for row in drawn:
-        writer.writerow(
-            {
-                "key": row.key,
-                "id": row.id,
-                "question": _cell(row.question),
-                "right_answer": _cell(right[row.id] or "(unanswerable)"),
-                "answer": _cell(row.answer or ""),
-                "judge": row.verdict,
-                "grade": "",
-            }
-        )
+    new = (
+        {
+            "key": row.key,
+            "id": row.id,
+            "question": row.question,
+            "right_answer": right[row.id] or "(unanswerable)",
+            "answer": row.answer or "",
+            "judge": row.verdict or "",
+            "grade": "",
+        }
+        for row in drawn
+    )
+    writer.writerows({name: _cell(text) for name, text in found.items()} for found in (*graded, *new))
     return written.getvalue()
 
 

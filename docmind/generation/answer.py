@@ -1,4 +1,4 @@
-"""Asks: retrieves with a strategy and answers from what was found. The one call behind chat, page and evaluation."""
+"""Asks: retrieves with a strategy and answers from what was found. The one call behind chat and page."""
 
 from __future__ import annotations
 
@@ -20,6 +20,9 @@ from docmind.types import Answer, Query
 ANSWERERS = (Extractive.name, *PROVIDERS)
 """Who can answer: without a key the first, the others with one."""
 
+LONGEST_QUESTION = 4_000
+"""Characters. A language model is paid by the word, and the embedder reads some 2,000."""
+
 
 def answerer(name: str, engine: Engine, strategy_name: str, model: str | None = None) -> Answerer:
     """The answerer of that name for what `strategy_name` finds; `model` is a provider's, its default if None.
@@ -29,10 +32,6 @@ def answerer(name: str, engine: Engine, strategy_name: str, model: str | None = 
     if name == Extractive.name:
         return Extractive(engine.embedder, engine.tokens(strategy(strategy_name).chunker))
     return Generative(PROVIDERS[name](model))
-
-
-LONGEST_QUESTION = 4_000
-"""Characters. A language model is paid by the word, and the embedder reads some 2,000."""
 
 
 def checked(question: str) -> str:

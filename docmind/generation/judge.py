@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from docmind.errors import DocMindError
 from docmind.generation.prompts import ABSTENTION, mark_for
 from docmind.protocols import LLM
-from docmind.types import Answer, Message, Question, Usage
+from docmind.types import Answer, Message, Question, Usage, Verdict
 
 TOKENS = (400, 1600)
 """The limits of a judgement: where it is cut at the first, it is asked for again with the second."""
@@ -34,7 +33,7 @@ class Judgement(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
     reason: str = Field(description="One or two sentences.", max_length=2_000)
-    verdict: Literal["correct", "partial", "wrong", "abstained", "unsupported"]
+    verdict: Verdict
 
 
 class JudgementError(DocMindError):

@@ -23,6 +23,7 @@ _MARK = re.compile(rf"(?:[-*+>]|{_NUMBER.pattern}|\#{{1,6}})\s+(?:\[[ xX]\]\s+)?
 _CELL = re.compile(r"(?<!\\)\|")
 _RULE = re.compile(r"[ \t]*\|[ \t:|-]*-[ \t:|-]*")
 _HEAD = re.compile(rf"[ \t]*\|.*\n{_RULE.pattern}$", re.MULTILINE)
+_ROW = re.compile(r"[ \t]*\|")
 _TITLE = re.compile(r"\s*#{1,6}[ \t]+.*")
 
 
@@ -30,20 +31,27 @@ def sentences(text: str) -> list[tuple[int, int]]:
     """The ranges of the sentences, items and rows of `text`, rising, white space and leading list marks left out.
 
     A heading is none, nor is the head of a table, nor what holds no letter and no digit, such as the rule below that head:
-    they answer nothing. The number of a list, such as "1.", ends no sentence.
+    they answer nothing. The number of a list, such as "1.", ends no sentence, and no sentence ends within a row.
     """
     found = []
     start = 0
     for match in _BREAK.finditer(text):
         end = match.end("closing") if match["closing"] is not None else match.start()
         if match["closing"] is not None and (
-            _ABBREVIATION.search(text, start, end) or _NUMBER.fullmatch(text, start, end)
+            _ABBREVIATION.search(text, start, end)
+            or _NUMBER.fullmatch(text, start, end)
+            or _ROW.match(text, max(start, text.rfind("\n", 0, end) + 1))
         ):
             continue
         found.append((start, end))
         start = match.end()
     found.append((start, len(text)))
-    return [trimmed for start, end in found if not _HEAD.match(text, start) and (trimmed := _trim(text, start, end))]
+    return [trimmed for start, end in found if not _is_head(text, start) and (trimmed := _trim(text, start, end))]
+
+
+def _is_head(text: str, start: int) -> bool:
+    """Whether a table begins there: a row, a rule below it, and no row above."""
+    return bool(_HEAD.match(text, start)) and not _ROW.match(text[:start].rpartition("\n")[0].rpartition("\n")[2])
 
 
 def _trim(text: str, start: int, end: int) -> tuple[int, int] | None:
@@ -72,9 +80,8 @@ def quotation(text: str, start: int, end: int) -> str:
 def _heads(above: str) -> list[str]:
     """The heads of the table that the line after `above` belongs to; none where that is no table's, or is its head."""
     lines = above.split("\n")[:-1]
-    table = list(takewhile(lambda line: line.lstrip().startswith("|"), reversed(lines)))
-    rule = next((i for i, line in enumerate(table) if _RULE.fullmatch(line)), len(table))
-    return _cells(table[rule + 1]) if rule + 1 < len(table) else []
+    *_, rule, head = ("", "", *takewhile(_ROW.match, reversed(lines)))
+    return _cells(head) if _RULE.fullmatch(rule) else []
 
 
 def _cells(row: str) -> list[str]:

@@ -77,7 +77,7 @@ class Uploads:
         """
         with self._changing() as aside:
             told, kept = [], self._paths()
-            apart = _apart(files)
+            apart = _apart(files, self.names)
             with progress("reading", len(apart)) as advance:
                 for name, contents in apart.items():
                     path = aside / DOCUMENTS / name
@@ -157,14 +157,15 @@ class Uploads:
                 shutil.rmtree(index)
 
 
-def _apart(files: Sequence[tuple[str, bytes]]) -> dict[str, bytes]:
-    """The contents under names of their own that are safe in a folder. Equal files of one name are one."""
+def _apart(files: Sequence[tuple[str, bytes]], there: Sequence[str]) -> dict[str, bytes]:
+    """The contents under names of their own that are safe in a folder. Equal files of one name are one; a name made up
+    for another is none of those `there`."""
     apart: dict[str, bytes] = {}
     for given, contents in files:
         path = PurePosixPath(_safe(given))
         stem = path.stem.encode()[:NAME_BYTES].decode(errors="ignore")
         name, copy = f"{stem}{path.suffix}", 1
-        while apart.get(name, contents) != contents:
+        while apart.get(name, contents) != contents or (copy > 1 and name in there):
             copy += 1
             name = f"{stem} ({copy}){path.suffix}"
         apart[name] = contents

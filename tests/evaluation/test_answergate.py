@@ -241,3 +241,9 @@ def test_where_no_question_is_unanswerable_the_bound_on_abstentions_is_taken_out
     found = judged(now, min_abstention=None)
     assert [check.passed for check in found] == [True] * 4
     assert exit_code(found) == 0
+
+
+def test_a_bound_on_abstentions_that_was_forgotten_is_told():
+    [_, _, _, abstention, _] = judged(run(TEN), min_abstention=None)
+    assert abstention.passed is None
+    assert "the answer key has 1 such question, and the thresholds no min_abstention. Add it" in abstention.told

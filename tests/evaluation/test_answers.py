@@ -200,7 +200,7 @@ def test_a_row_cut_at_the_end_is_left_out_and_the_next_stands_on_a_line_of_its_o
     with caplog.at_level(logging.WARNING):
         assert ids(path) == ["a", "b"]
     assert [record.getMessage() for record in caplog.records] == [
-        f"{path}:3: is no whole row; what they were about is asked again."
+        f"{path}:3: is no whole row. What is missing is asked again."
     ]
     append_line(path, LINES[2].decode())
     assert ids(path) == ["a", "b", "c"]
@@ -254,7 +254,7 @@ def test_many_odd_rows_are_told_in_one_line(tmp_path, caplog):
     with caplog.at_level(logging.WARNING):
         assert ids(path) == ["a"]
     assert [record.getMessage() for record in caplog.records] == [
-        f"{path}:1: is no whole row, nor are 300 lines after it; what they were about is asked again."
+        f"{path}:1: is no whole row, nor are 300 lines after it. What is missing is asked again."
     ]
 
 

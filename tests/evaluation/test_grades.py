@@ -123,6 +123,14 @@ def test_a_sheet_is_read_as_it_was_written_and_holds_no_formula(path, text, cell
     assert found["right_answer"] == (cell or "(unanswerable)")
 
 
+def test_a_graded_row_survives_being_written_again_whatever_it_holds(path):
+    odd = graded("old", "wrong") | {"answer": "a\rb", "question": "=1"}
+    for _ in range(2):
+        path.write_text(sheet([], {}, [odd]), encoding="utf-8", newline="\n")
+        [odd] = read_sheet(path)
+    assert (odd["answer"], odd["question"], odd["grade"]) == ("a\nb", "'=1", "wrong")
+
+
 def test_where_there_is_no_sheet_there_are_no_rows(path):
     assert read_sheet(path) == []
 

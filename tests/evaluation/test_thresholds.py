@@ -167,3 +167,8 @@ def test_an_odd_tag_is_told_without_a_traceback(tmp_path, tagged):
     path.write_text(f"production: {tagged}\n")
     with pytest.raises(UsageError, match="is no YAML"):
         read_thresholds(path)
+
+
+def test_a_huge_value_is_told_in_short(written):
+    assert len(refusal(written(f"min_hit_at_3: {'x' * 100_000}"))) < 1_000
+    assert len(refusal(written("x" * 100_000))) < 1_000

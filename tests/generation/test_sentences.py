@@ -1,6 +1,7 @@
 """What can be quoted of a passage: whole sentences, items and rows, and nothing of it lost."""
 
 import re
+from collections import Counter
 
 import pytest
 from hypothesis import given
@@ -93,6 +94,15 @@ def test_rows_of_a_table_stand_alone_and_its_head_and_rule_are_none():
     assert quotes(text) == ["| Spain | 23 |", "| Italy | 26 |", "After it."]
 
 
+def test_a_row_of_dashes_below_another_makes_no_head_of_it():
+    assert quotes("| A | B |\n|---|---|\n| x | 2 |\n| -- | - |\n| y | 7 |") == ["| x | 2 |", "| y | 7 |"]
+
+
+def test_no_sentence_ends_within_a_row():
+    text = "Before. So.\n| A |\n|---|\n| One. Two. |\nAfter. That."
+    assert quotes(text) == ["Before.", "So.", "| One. Two. |", "After.", "That."]
+
+
 def test_code_keeps_its_lines():
     assert quotes("Run:\n\n```\ncd docs\nmake html\n```\n\nDone.") == ["Run:", "```\ncd docs\nmake html\n```", "Done."]
 
@@ -182,6 +192,9 @@ def test_a_row_is_quoted_with_the_heads_of_its_columns(wanted, expected):
         ("| A | B |\n|---|---|\n| x | y |\n\n| Italy | 20 |", "Italy; 20"),  # another table
         ("| | Days |\n|---|---|\n| Italy | 20 |", "Italy; Days: 20"),
         ("|Country|Days|\n|-|-|\n|Italy|20", "Country: Italy; Days: 20"),
+        ("| A | B |\n|---|---|\n| x | 2 |\n| -- | - |\n| Italy | 7 |", "A: Italy; B: 7"),  # dashes are a row's too
+        ("| A | B |\n|---|---|\n| It is so. But not here. | 2 |", "A: It is so. But not here.; B: 2"),
+        ("|---|---|\n| Italy. Malta! Spain? | 20 |", "Italy. Malta! Spain?; 20"),
     ],
 )
 def test_a_row_without_a_head_is_quoted_as_it_is(text, expected):
@@ -192,4 +205,5 @@ def test_a_row_without_a_head_is_quoted_as_it_is(text, expected):
 @given(st.text("a|\\- \n", max_size=60))
 def test_any_piece_can_be_quoted(text):
     for start, end in sentences(text):
-        assert quotation(text, start, end).strip("; ") or text[start:end]
+        said = quotation(text, start, end)
+        assert not Counter(filter(str.isalnum, text[start:end])) - Counter(filter(str.isalnum, said))

@@ -111,6 +111,13 @@ def test_two_files_of_one_name_in_one_upload_are_kept_apart(uploads):
     }
 
 
+def test_a_name_that_is_made_up_replaces_no_file(uploads):
+    add(uploads, ("a (2).md", "the old second"))
+    add(uploads, ("a.md", "one"), ("a.md", "two"))
+    assert uploads.names == ("a (2).md", "a (3).md", "a.md")
+    assert "the old second" in found(uploads, "the old second")
+
+
 def test_deleting_leaves_the_others_and_embeds_nothing_again(uploads, temp, embedder):
     add(uploads, ("a.md", "The secret is 4711"), ("b.md", "Tea at four"))
     assert len(embedder.texts) == 2

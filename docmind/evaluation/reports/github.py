@@ -18,8 +18,8 @@ LIMIT = 10
 FIRST = 5
 """How many failed rules stand before the questions at most, so that some lines of the answer key are always shown."""
 
-
 QUESTION_LENGTH = 200
+"""Characters of a question that are shown."""
 
 
 def render(material: Material) -> dict[str, str]:
