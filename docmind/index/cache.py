@@ -8,6 +8,7 @@ from __future__ import annotations
 import hashlib
 import logging
 import sqlite3
+import time
 import zlib
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence, Set
@@ -29,6 +30,9 @@ T = TypeVar("T")
 DAMAGED = {sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB}
 COMMIT_EVERY = 64
 """Texts embedded between two commits: what a killed run can lose, some seconds of work."""
+
+PATIENCE = 60.0
+"""Seconds that a process waits for another that writes."""
 
 TABLES = """
 CREATE TABLE IF NOT EXISTS vectors (key BLOB PRIMARY KEY, vector BLOB NOT NULL, crc INTEGER NOT NULL);
@@ -114,8 +118,8 @@ class VectorCache:
             if self._open is None:
                 self.path.parent.mkdir(parents=True, exist_ok=True)
                 # The page serves its visitors from several threads; SQLite itself takes one call at a time.
-                self._open = sqlite3.connect(self.path, timeout=60, check_same_thread=False)
-                self._open.execute("PRAGMA journal_mode = WAL")
+                self._open = sqlite3.connect(self.path, timeout=PATIENCE, check_same_thread=False)
+                _let_readers_in(self._open)
                 self._open.executescript(TABLES)
             return work(self._open)
 
@@ -131,6 +135,19 @@ class VectorCache:
                 f"{self.path}: the vector cache cannot be used ({error}). It needs a folder that can be written and "
                 f"free disk space; name another with --index-dir."
             ) from error
+
+
+def _let_readers_in(connection: sqlite3.Connection) -> None:
+    """Switch to a write-ahead log. SQLite itself does not wait where another process is just doing the same."""
+    end = time.monotonic() + PATIENCE
+    while True:
+        try:
+            connection.execute("PRAGMA journal_mode = WAL")
+            return
+        except sqlite3.OperationalError as error:
+            if error.sqlite_errorcode & 0xFF != sqlite3.SQLITE_BUSY or time.monotonic() > end:
+                raise
+        time.sleep(0.01)
 
 
 class CachedEmbedder:

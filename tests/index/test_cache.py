@@ -4,6 +4,8 @@ import logging
 import sqlite3
 import subprocess
 import sys
+from contextlib import closing
+from threading import Timer
 
 import numpy as np
 import pytest
@@ -138,3 +140,13 @@ def test_what_was_embedded_before_an_error_is_kept(path, embedder, open_cache):
     again = CachedEmbedder(embedder, open_cache(path))
     again.embed(texts)
     assert again.embedded == 200 - 64 - 8  # four groups, 64, 64, 64 and 8; the first and the last came first
+
+
+def test_a_cache_that_another_process_is_making_is_waited_for(path, open_cache):
+    with closing(sqlite3.connect(path, check_same_thread=False)) as other:
+        other.execute("CREATE TABLE made (here)")
+        other.execute("BEGIN IMMEDIATE")  # as while it switches to a write-ahead log
+        release = Timer(0.2, other.rollback)
+        release.start()
+        assert open_cache(path).vectors([b"key"]) == {}
+        release.join()
