@@ -7,6 +7,7 @@ wanted, and what it proposes is scored from the vectors as they were embedded. S
 from __future__ import annotations
 
 import sqlite3
+import struct
 from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager
 from pathlib import Path
@@ -86,6 +87,25 @@ def write(folder: Path, chunks: Sequence[Chunk], vectors: FloatMatrix) -> None:
                 documents=[chunks[i].text for i in some],
                 metadatas=[{"doc_id": chunks[i].doc_id, "order": chunks[i].order} for i in some],
             )
+    for graph in (folder / CHROMA).glob("*/header.bin"):
+        _clear_slots(graph.parent)
+
+
+def _clear_slots(graph: Path) -> None:
+    """Zero the records without a node and the slots for links that no node fills: hnswlib writes them as it found them
+    in memory, where anything may have stood before, such as another text or a key.
+
+    A node's record in data_level0.bin begins with the number of its links, uint16, then, from byte 4, uint32 a link; the
+    header says where the vector begins after them, and how long a record is.
+    """
+    _, _, _, nodes, size, _, vector = struct.unpack_from("<i6Q", (graph / "header.bin").read_bytes())
+    file = np.memmap(graph / "data_level0.bin", np.uint8, "r+")
+    records = file.reshape(-1, size)
+    records[nodes:] = 0
+    links = records[:, :2].copy().view("<u2")  # (records, 1)
+    slots = records[:, 4:vector]
+    slots[np.arange(vector - 4) >= 4 * links] = 0
+    file.flush()
 
 
 def check_database(folder: Path) -> None:

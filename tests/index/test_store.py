@@ -1,5 +1,6 @@
 """Vector search equals exact search, also among copies, and ties are broken by document and order."""
 
+import struct
 from contextlib import closing
 
 import numpy as np
@@ -116,3 +117,13 @@ def test_nearest_breaks_ties_by_position(scores, k):
 def test_exact_rounds_away_the_noise_of_float32():
     vector = np.array([0.6, 0.8], np.float32)
     assert exact(np.stack([vector, np.nextafter(vector, 1)]), vector).tolist() == [1.0, 1.0]
+
+
+def test_the_graph_file_holds_its_nodes_and_nothing_that_stood_in_memory(tmp_path, chunks_of, unit_rows):
+    store.write(tmp_path, chunks_of(["one", "two", "three"]), unit_rows([[1, 0], [0, 1], [1, 1]]))
+    [graph] = (tmp_path / store.CHROMA).glob("*/header.bin")
+    nodes, size = struct.unpack_from("<2Q", graph.read_bytes(), 20)
+    held = graph.with_name("data_level0.bin").read_bytes()
+    assert nodes == 3
+    assert held[: nodes * size].strip(b"\0")
+    assert not held[nodes * size :].strip(b"\0")
