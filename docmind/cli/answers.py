@@ -113,15 +113,15 @@ def answers(
     check_answerer(provider, model)
     check_writable(out_dir)
     check_outside(out_dir, corpus)
-    graded = not check and limit is None and sample is None  # a gate, or a part of the key, has no sheet to grade
+    every = limit is None and sample is None
+    graded = every and not check  # a gate, or a part of the key, has no sheet to grade
     if graded:
         check_writable(grades.parent)
     kept = read_sheet(grades) if graded else []
     thresholds = read_thresholds(thresholds_file) if check or strategy is None else None
     bounds = _bounds(thresholds.answers if thresholds else None, thresholds_file) if check else None
     reference = read_reference(baseline_file) if check else None
-    offline = provider == Extractive.name and judge_kind == "span"
-    _check_gate(check, save_baseline, whole=offline and limit is None and sample is None)
+    _check_gate(check, save_baseline, whole=every and provider == Extractive.name and judge_kind == "span")
     wanted = named_strategy(strategy or (thresholds.production if thresholds else ""))
     llm = _judge(judge_provider, judge_model) if judge_kind == "llm" else None
     settings = Settings(

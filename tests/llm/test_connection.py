@@ -13,7 +13,7 @@ PROXY = ["HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY"]
 
 
 @pytest.fixture(autouse=True)
-def no_proxy(bare, monkeypatch):
+def no_proxy(sleeps, monkeypatch):
     for name in PROXY:
         monkeypatch.delenv(name, raising=False)
         monkeypatch.delenv(name.lower(), raising=False)
