@@ -21,14 +21,15 @@ from docmind import corpus, serving
 from docmind.config import MATRIX, Settings
 from docmind.corpus import FORMATS, pdf
 from docmind.errors import DocMindError, StorageError
-from docmind.evaluation.baseline import read_baseline, read_run
-from docmind.evaluation.compare import Change, best, compare, is_hit
-from docmind.evaluation.dataset import load_questions
-from docmind.evaluation.instrument import instrument
+from docmind.evaluation.gate.compare import Change, compare
+from docmind.evaluation.gate.thresholds import read_thresholds
+from docmind.evaluation.key.dataset import load_questions
+from docmind.evaluation.record.baseline import read_baseline, read_run
+from docmind.evaluation.record.instrument import instrument
+from docmind.evaluation.record.results import read_object
 from docmind.evaluation.reports.html import excerpt
 from docmind.evaluation.reports.tables import matrix, order, percent
-from docmind.evaluation.results import read_object
-from docmind.evaluation.thresholds import read_thresholds
+from docmind.evaluation.scoring.spans import best, is_hit
 from docmind.models import load
 from docmind.serving import charts, markup
 from docmind.serving.panel import bar, notice, panel

@@ -27,7 +27,7 @@ from rich.table import Table
 from docmind.chunking import CHUNKERS
 from docmind.config import Settings
 from docmind.corpus import load as load_corpus
-from docmind.evaluation.layout import dumps
+from docmind.evaluation.record.layout import dumps
 from docmind.files import write_atomic
 from docmind.models import load
 from docmind.retrieval.engine import Engine

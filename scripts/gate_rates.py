@@ -16,13 +16,13 @@ import numpy as np
 from rich.console import Console
 
 from docmind.config import Settings
-from docmind.evaluation.baseline import read_baseline
-from docmind.evaluation.compare import best, is_hit
-from docmind.evaluation.layout import dumps
+from docmind.evaluation.gate.thresholds import Thresholds, read_thresholds
+from docmind.evaluation.record.baseline import read_baseline
+from docmind.evaluation.record.layout import dumps
 from docmind.evaluation.reports.markdown import table
 from docmind.evaluation.reports.tables import Table
-from docmind.evaluation.stats import SEED, holm, mcnemar_loss
-from docmind.evaluation.thresholds import Thresholds, read_thresholds
+from docmind.evaluation.scoring.spans import best, is_hit
+from docmind.evaluation.scoring.stats import SEED, holm, mcnemar_loss
 from docmind.files import write_atomic
 
 RESULTS = Path("results/gate_rates.json")

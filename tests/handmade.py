@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from docmind.evaluation.baseline import baseline
+from docmind.evaluation.record.baseline import baseline
 from docmind.types import Gold, Question, Span
 
 GOLD_RULE = {"depth": 10, "covered": 0.8, "code": "r" * 64}

@@ -8,11 +8,11 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from docmind.evaluation.answers import VERDICTS
-from docmind.evaluation.baseline import read_baseline
+from docmind.evaluation.gate.thresholds import read_thresholds
+from docmind.evaluation.record.baseline import read_baseline
 from docmind.evaluation.reports.markdown import table
 from docmind.evaluation.reports.tables import Table, fraction, ladder, leakage, matrix, percent
-from docmind.evaluation.thresholds import read_thresholds
+from docmind.evaluation.scoring.answers import VERDICTS
 
 ROOT = Path(__file__).parent.parent
 sys.path.insert(0, str(ROOT / "scripts"))

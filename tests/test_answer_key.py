@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from docmind.corpus import load
-from docmind.evaluation.dataset import load_questions
+from docmind.evaluation.key.dataset import load_questions
 from docmind.text import STOP_WORDS, stems, words
 
 ROOT = Path(__file__).parent.parent

@@ -21,8 +21,8 @@ from workplace import QUESTIONS, Workplace
 
 from docmind.chunking import CHUNKERS
 from docmind.config import DEPTH, MATRIX
-from docmind.evaluation.baseline import read_baseline
-from docmind.evaluation.metrics import METRICS
+from docmind.evaluation.record.baseline import read_baseline
+from docmind.evaluation.scoring.metrics import METRICS
 from docmind.retrieval import MODES
 from docmind.retrieval.engine import CACHE
 from docmind.types import Chunk, Span

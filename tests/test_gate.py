@@ -18,9 +18,9 @@ from docmind.chunking.headers import Headers
 from docmind.cli import main
 from docmind.cli.evaluate import _link
 from docmind.config import MATRIX
-from docmind.evaluation.baseline import baseline, read_baseline
-from docmind.evaluation.layout import dumps
-from docmind.evaluation.results import read_results
+from docmind.evaluation.record.baseline import baseline, read_baseline
+from docmind.evaluation.record.layout import dumps
+from docmind.evaluation.record.results import read_results
 from docmind.models import load
 from docmind.protocols import Chunker, Embedder
 from docmind.retrieval import MODES

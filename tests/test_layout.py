@@ -31,7 +31,7 @@ LAYERS = (
 EVALUATION_IMPORTS = {"types", "errors", "protocols", "registry", "text", "markup", "config", "files"}
 """It is handed retrievers and judges as objects, and `cli` alone wires them."""
 
-FAMILIES = ("models", "llm", "corpus", "chunking", "retrieval", "evaluation.metrics", "evaluation.reports")
+FAMILIES = ("models", "llm", "corpus", "chunking", "retrieval", "evaluation.scoring.metrics", "evaluation.reports")
 """Packages whose registry is the catalogue of their leaves. A registry entry is made by a class or function of its leaf."""
 
 
@@ -84,6 +84,19 @@ def test_a_module_imports_only_what_stands_left_of_it(name):
 @pytest.mark.parametrize("name", [name for name in MODULES if part(name) == "evaluation"])
 def test_evaluation_knows_no_part_that_it_measures(name):
     assert set(map(part, IMPORTS[name])) <= {"evaluation", *EVALUATION_IMPORTS}
+
+
+ROOMS = ("key", "scoring", "record", "gate", "reports")
+"""Of evaluation, from left to right."""
+
+
+@pytest.mark.parametrize("name", [name for name in MODULES if name.startswith("evaluation.")])
+def test_a_room_of_evaluation_imports_only_what_stands_left_of_it(name):
+    def room(module: str) -> int:
+        return ROOMS.index(module.split(".")[1])
+
+    wrong = {other for other in IMPORTS[name] if part(other) == "evaluation" and room(other) > room(name)}
+    assert not wrong
 
 
 def test_no_parts_import_each_other_in_a_circle():

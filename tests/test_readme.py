@@ -18,8 +18,8 @@ def test_what_stands_between_the_marks_is_made_from_results(file, mark):
 def test_the_committed_results_are_of_the_committed_corpus_and_key():
     """Otherwise the tables tell of another handbook."""
     from docmind.corpus import load
-    from docmind.evaluation.dataset import load_questions
-    from docmind.evaluation.instrument import instrument
+    from docmind.evaluation.key.dataset import load_questions
+    from docmind.evaluation.record.instrument import instrument
 
     documents = load(readme_tables.ROOT / "corpus")
     now = instrument(load_questions(readme_tables.ROOT / "eval" / "questions.jsonl", documents), documents)

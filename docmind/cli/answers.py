@@ -29,28 +29,17 @@ from docmind.cli.common import (
 from docmind.cli.terminal import progress, say, show, tell
 from docmind.config import Settings
 from docmind.errors import IncompleteError, LanguageModelError, UsageError
-from docmind.evaluation.answergate import judge_answers, read_reference
-from docmind.evaluation.answers import (
-    SCHEMA,
-    VERDICTS,
-    Row,
-    answer_key_of,
-    check_judge,
-    read_rows,
-    span_judge,
-    span_verdict,
-    stratified,
-    summary,
-    verdict_key_of,
-)
-from docmind.evaluation.dataset import AnswerKey, load_questions
-from docmind.evaluation.gate import Check, exit_code
-from docmind.evaluation.grades import agreement, read_sheet, sheet
-from docmind.evaluation.instrument import instrument
-from docmind.evaluation.layout import dumps
+from docmind.evaluation.gate.answers import judge_answers, read_reference
+from docmind.evaluation.gate.thresholds import AnswerThresholds, read_thresholds
+from docmind.evaluation.gate.verdict import Check, exit_code
+from docmind.evaluation.key.dataset import AnswerKey, load_questions
+from docmind.evaluation.record.answers import SCHEMA, Row, answer_key_of, read_rows, span_judge, verdict_key_of
+from docmind.evaluation.record.grades import agreement, read_sheet, sheet
+from docmind.evaluation.record.instrument import instrument
+from docmind.evaluation.record.layout import dumps
+from docmind.evaluation.record.results import sealed
 from docmind.evaluation.reports.answers import confidence, table
-from docmind.evaluation.results import sealed
-from docmind.evaluation.thresholds import AnswerThresholds, read_thresholds
+from docmind.evaluation.scoring.answers import VERDICTS, check_judge, span_verdict, stratified, summary
 from docmind.files import append_line, check_writable, write_atomic
 from docmind.generation.answer import ANSWERERS, answerer
 from docmind.generation.context import PASSAGES, passages

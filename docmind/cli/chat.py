@@ -26,7 +26,7 @@ from docmind.cli.common import (
 from docmind.cli.terminal import flowing, out, say, tell
 from docmind.config import MATRIX, Settings
 from docmind.errors import DocMindError, UsageError
-from docmind.evaluation.thresholds import read_thresholds
+from docmind.evaluation.gate.thresholds import read_thresholds
 from docmind.generation.answer import ANSWERERS, ask
 from docmind.generation.extractive import Extractive
 from docmind.llm import available

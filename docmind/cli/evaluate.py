@@ -30,25 +30,25 @@ from docmind.cli.common import (
 from docmind.cli.terminal import say, show, tell
 from docmind.config import DEPTH, MATRIX, Settings, Strategy
 from docmind.errors import IncompleteError, StorageError, UsageError
-from docmind.evaluation.attribution import ceiling, lost_at, winners
-from docmind.evaluation.baseline import baseline, read_baseline, read_run
-from docmind.evaluation.compare import compare
-from docmind.evaluation.dataset import AnswerKey, load_questions
-from docmind.evaluation.gate import Verdict, check_must_pass, failing, judge
-from docmind.evaluation.instrument import instrument
-from docmind.evaluation.latency import latency, sample
-from docmind.evaluation.layout import dumps
-from docmind.evaluation.leakage import leakage
+from docmind.evaluation.gate.compare import compare
+from docmind.evaluation.gate.thresholds import Thresholds, read_thresholds
+from docmind.evaluation.gate.verdict import Verdict, check_must_pass, failing, judge
+from docmind.evaluation.key.dataset import AnswerKey, load_questions
+from docmind.evaluation.record.baseline import baseline, read_baseline, read_run
+from docmind.evaluation.record.instrument import instrument
+from docmind.evaluation.record.layout import dumps
+from docmind.evaluation.record.results import Graded, results
 from docmind.evaluation.reports import REPORTS, Material
 from docmind.evaluation.reports.diff import flips
 from docmind.evaluation.reports.diff import lines as difference
 from docmind.evaluation.reports.github import QUESTION_LENGTH
 from docmind.evaluation.reports.inert import cut
 from docmind.evaluation.reports.tables import matrix
-from docmind.evaluation.results import Graded, results
-from docmind.evaluation.run import run
-from docmind.evaluation.score import answerable, score
-from docmind.evaluation.thresholds import Thresholds, read_thresholds
+from docmind.evaluation.scoring.asking import run
+from docmind.evaluation.scoring.attribution import ceiling, lost_at, winners
+from docmind.evaluation.scoring.latency import latency, sample
+from docmind.evaluation.scoring.leakage import leakage
+from docmind.evaluation.scoring.score import answerable, score
 from docmind.files import check_writable, write_atomic
 from docmind.retrieval import CANDIDATES
 from docmind.retrieval.engine import Engine

@@ -8,7 +8,7 @@ from pydantic import ValidationError
 from standin_llm import LlmServer, Reply
 
 from docmind.errors import LanguageModelError, UsageError
-from docmind.evaluation.answers import VERDICTS, check_judge
+from docmind.evaluation.scoring.answers import VERDICTS, check_judge
 from docmind.generation.judge import SYSTEM, TOKENS, Judgement, JudgementError, judge
 from docmind.types import Answer, Citation, Gold, Question, Span, Usage
 

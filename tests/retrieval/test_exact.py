@@ -7,7 +7,7 @@ import pytest
 
 from docmind.chunking import CHUNKERS
 from docmind.config import Settings
-from docmind.evaluation.dataset import load_questions
+from docmind.evaluation.key.dataset import load_questions
 from docmind.models import load
 from docmind.retrieval.engine import Engine
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from docmind.evaluation.answers import VERDICTS
 from docmind.evaluation.reports.tables import MISSING, Table, fraction, percent
+from docmind.evaluation.scoring.answers import VERDICTS
 
 
 def table(summary: Mapping[str, Any]) -> Table:

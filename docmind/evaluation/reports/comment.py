@@ -8,8 +8,8 @@ from html import escape
 from pathlib import PurePath
 from urllib.parse import quote
 
-from docmind.evaluation.compare import Change, Comparison, Flip
-from docmind.evaluation.gate import Check, Verdict, probability
+from docmind.evaluation.gate.compare import Change, Comparison, Flip
+from docmind.evaluation.gate.verdict import Check, Verdict, probability
 from docmind.evaluation.reports.inert import cut, markdown
 from docmind.evaluation.reports.material import Material
 from docmind.evaluation.reports.tables import MISSING

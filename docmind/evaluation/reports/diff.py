@@ -6,8 +6,8 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from docmind.evaluation.compare import Change, Comparison, Flip
-from docmind.evaluation.gate import probability
+from docmind.evaluation.gate.compare import Change, Comparison, Flip
+from docmind.evaluation.gate.verdict import probability
 from docmind.evaluation.reports.tables import MISSING
 from docmind.text import plural
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from pathlib import PurePath
 
-from docmind.evaluation.gate import Verdict, failing
+from docmind.evaluation.gate.verdict import Verdict, failing
 from docmind.evaluation.reports.inert import cut
 from docmind.evaluation.reports.material import Material
 from docmind.text import visible

@@ -18,12 +18,12 @@ from pathlib import PurePath
 from typing import Any
 from urllib.parse import quote
 
-from docmind.evaluation.attribution import WON_WITHIN
-from docmind.evaluation.compare import Comparison
-from docmind.evaluation.gate import probability
+from docmind.evaluation.gate.compare import Comparison
+from docmind.evaluation.gate.verdict import probability
 from docmind.evaluation.reports.inert import cut
 from docmind.evaluation.reports.material import Material
 from docmind.evaluation.reports.tables import MISSING, Table, matrix, order, percent
+from docmind.evaluation.scoring.spans import WON_WITHIN
 from docmind.text import plural, visible
 from docmind.types import Question, Span, merge
 

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from xml.etree import ElementTree as ET  # written, never parsed
 
-from docmind.evaluation.compare import Change, Flip
-from docmind.evaluation.gate import failing
+from docmind.evaluation.gate.compare import Change, Flip
+from docmind.evaluation.gate.verdict import failing
 from docmind.evaluation.reports.material import Material
 from docmind.text import visible
 

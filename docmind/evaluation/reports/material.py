@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from docmind.evaluation.gate import Verdict
+from docmind.evaluation.gate.verdict import Verdict
 from docmind.types import Question
 
 

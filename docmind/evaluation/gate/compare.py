@@ -1,0 +1,268 @@
+"""Holds one run against another: which questions were lost and gained, and what differs between them. It judges nothing.
+
+A run is the object of latest.json or of baseline.json; the first is called old, the second new. A question is compared
+where what is asked and what answers it are the same in both; it is a hit where a piece of its gold stands among the
+first three.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import takewhile
+from typing import Any
+
+import numpy as np
+
+from docmind.errors import StorageError
+from docmind.evaluation.scoring import stats
+from docmind.evaluation.scoring.spans import best, is_hit
+
+ALPHA = 0.05
+"""At which the smallest detectable drop is told where the thresholds name no alpha."""
+
+WIDTH = 40
+"""How many characters of a value that differs are told."""
+
+
+@dataclass(frozen=True, slots=True)
+class Flip:
+    """A question that is a hit in one run alone. `old` and `new` are the best ranks, None below the depth of the run.
+
+    `instead` is what the new run found at the old rank: an object with `chunk`, and with `source` and `spans` where the
+    run holds them; None where it found nothing there, and for a gain. `lost_at` is as in the results.
+    """
+
+    question_id: str
+    old: int | None
+    new: int | None
+    lost_at: str | None
+    instead: Mapping[str, Any] | None
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """One strategy over `n` > 0 compared questions: hits before and after, and the flips between, by question id.
+
+    `p` is of McNemar's exact test, one-sided for a loss, and `adjusted` after Holm over all strategies. `low` and `high`
+    bound the change, after minus before over n (paired bootstrap, percentile, 95 %). `detectable` is the smallest true
+    drop that this many questions would show, a fraction of 1, or None.
+    """
+
+    strategy: str
+    n: int
+    before: int
+    after: int
+    lost: tuple[Flip, ...]
+    gained: tuple[Flip, ...]
+    p: float
+    adjusted: float
+    low: float
+    high: float
+    detectable: float | None
+
+    @property
+    def drop(self) -> Fraction:
+        """The loss of hit rate, exactly; negative where more was gained."""
+        return Fraction(self.before - self.after, self.n)
+
+    @property
+    def within_noise(self) -> bool:
+        """Whether no change at all is as good an account of the flips."""
+        return self.low <= 0 <= self.high
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """`changes` by strategy; `missing` and `added` name the strategies of one run alone. `questions` counts those that
+    were compared; `not_compared` names the others by reason. `differences` are sentences on what differs between the
+    runs, and `refusals` on why they cannot be compared at all: then there are no changes. `alpha` is that of the smallest
+    detectable drops."""
+
+    changes: tuple[Change, ...]
+    missing: tuple[str, ...]
+    added: tuple[str, ...]
+    questions: int
+    not_compared: Mapping[str, tuple[str, ...]]
+    differences: tuple[str, ...]
+    refusals: tuple[str, ...]
+    alpha: float = ALPHA
+
+
+def compare(old: Mapping[str, Any], new: Mapping[str, Any], alpha: float = ALPHA) -> Comparison:
+    """`new` held against `old`; `alpha` is that of the smallest detectable drop.
+
+    Raises StorageError where one of them is no whole run. A strategy with an errored question in either run is not
+    compared, but neither missing nor added.
+    """
+    for run in (old, new):
+        _refuse_incomplete(run)
+    before, after = (run["fingerprint"]["instrument"] for run in (old, new))
+    same, others = _questions(before["questions"], after["questions"])
+    refusals = _refusals(before, after)
+    shared = [name for name in new["strategies"] if name in old["strategies"]]
+    whole = [name for name in shared if _is_whole(old["strategies"][name]) and _is_whole(new["strategies"][name])]
+    pairs = {name: _pair(old["strategies"][name], new["strategies"][name], same) for name in whole}
+    if not shared:
+        refusals += ("no strategy is in both",)
+    elif pairs and not any(pair.n for pair in pairs.values()):
+        refusals += ("no answerable question is the same in both",)
+    if refusals:
+        pairs = {}
+    return Comparison(
+        changes=_changes(pairs, alpha),
+        missing=tuple(name for name in old["strategies"] if name not in new["strategies"]),
+        added=tuple(name for name in new["strategies"] if name not in old["strategies"]),
+        questions=max((pair.n for pair in pairs.values()), default=0),
+        not_compared={reason: ids for reason, ids in others.items() if ids},
+        differences=_differences(old["fingerprint"], new["fingerprint"]),
+        refusals=refusals,
+        alpha=alpha,
+    )
+
+
+def _refuse_incomplete(run: Mapping[str, Any]) -> None:
+    instrument = run.get("fingerprint", {}).get("instrument", {})
+    there = run.keys() | instrument.keys()
+    if lacking := [part for part in ("strategies", "pages", "questions", "gold_rule", "metrics") if part not in there]:
+        raise StorageError(
+            f"a run to compare has no {', '.join(lacking)}: it was made by another version of DocMind, or edited. Make it "
+            "anew: docmind eval, and docmind eval --save-baseline for a baseline."
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class _Pair:
+    """What two runs of one strategy did with the same answerable questions."""
+
+    n: int
+    before: int
+    after: int
+    lost: tuple[Flip, ...]
+    gained: tuple[Flip, ...]
+
+
+def _questions(old: Mapping[str, str], new: Mapping[str, str]) -> tuple[list[str], dict[str, tuple[str, ...]]]:
+    same = [name for name in new if old.get(name) == new[name]]
+    return same, {
+        "added": tuple(name for name in new if name not in old),
+        "changed": tuple(name for name in new if name in old and old[name] != new[name]),
+        "not asked any more": tuple(name for name in old if name not in new),
+    }
+
+
+def _refusals(old: Mapping[str, Any], new: Mapping[str, Any]) -> tuple[str, ...]:
+    rules = (old["gold_rule"], new["gold_rule"])
+    if rules[0] == rules[1]:
+        return ()
+    return (f"the gold rule is another: {'; '.join(_changed('', *rules))}",)
+
+
+def _is_whole(strategy: Mapping[str, Any]) -> bool:
+    """Whether no question ended in an error, which is no score."""
+    return strategy["metrics"] is not None
+
+
+def _pair(old: Mapping[str, Any], new: Mapping[str, Any], same: Sequence[str]) -> _Pair:
+    flips = []
+    n = before = after = 0
+    for name in same:
+        was, is_now = old["questions"][name], new["questions"][name]
+        if not was["ranks"]:
+            continue  # unanswerable
+        flip = _flip(name, was, is_now)
+        n, before, after = n + 1, before + is_hit(flip.old), after + is_hit(flip.new)
+        flips.append(flip)
+    lost = tuple(flip for flip in flips if is_hit(flip.old) and not is_hit(flip.new))
+    gained = tuple(flip for flip in flips if is_hit(flip.new) and not is_hit(flip.old))
+    return _Pair(n, before, after, lost, gained)
+
+
+def _flip(name: str, was: Mapping[str, Any], is_now: Mapping[str, Any]) -> Flip:
+    old, new = best(was["ranks"]), best(is_now["ranks"])
+    found = is_now["hits"] if "hits" in is_now else [{"chunk": chunk} for chunk in is_now["chunks"]]
+    displaced = is_hit(old) and not is_hit(new)
+    instead = found[old - 1] if displaced and old and len(found) >= old else None
+    return Flip(name, old, new, is_now.get("lost_at"), instead)
+
+
+def _changes(pairs: Mapping[str, _Pair], alpha: float) -> tuple[Change, ...]:
+    generator = np.random.default_rng(stats.SEED)
+    p_values = {name: stats.mcnemar_loss(len(pair.lost), len(pair.gained)) for name, pair in pairs.items()}
+    adjusted = stats.holm(p_values)
+    changes = []
+    for name, pair in pairs.items():
+        lost, gained = len(pair.lost), len(pair.gained)
+        low, high = stats.interval(lost, gained, pair.n, generator)
+        changes.append(
+            Change(
+                strategy=name,
+                n=pair.n,
+                before=pair.before,
+                after=pair.after,
+                lost=pair.lost,
+                gained=pair.gained,
+                p=p_values[name],
+                adjusted=adjusted[name],
+                low=low,
+                high=high,
+                detectable=stats.smallest_drop(pair.n, (lost + gained) / pair.n, alpha),
+            )
+        )
+    return tuple(changes)
+
+
+def _differences(old: Mapping[str, Any], new: Mapping[str, Any]) -> tuple[str, ...]:
+    """A sentence a part of the fingerprint, the same ones at every run, so that what is equal is told too."""
+    before, after = old["instrument"], new["instrument"]
+    told = [
+        _by_name("corpus", "page", before["pages"], after["pages"]),
+        _by_name("key", "question", before["questions"], after["questions"]),
+        _by_value("metrics", before["metrics"], after["metrics"]),
+    ]
+    before, after = old["treatment"], new["treatment"]
+    parts = dict.fromkeys([*before, *after])
+    for part in parts:
+        if part == "code":
+            told.append(_by_name("code", "file", before.get(part, {}), after.get(part, {})))
+        else:
+            told.append(_by_value(part, before.get(part), after.get(part)))
+    return tuple(told)
+
+
+def _by_name(what: str, thing: str, old: Mapping[str, str], new: Mapping[str, str]) -> str:
+    parts = []
+    for verb, names in (
+        ("changed", [name for name in new if name in old and old[name] != new[name]]),
+        ("added", [name for name in new if name not in old]),
+        ("removed", [name for name in old if name not in new]),
+    ):
+        if names:
+            listed = ", ".join(names[:5]) + (f" and {len(names) - 5} more" if len(names) > 5 else "")
+            parts.append(f"{len(names)} {thing}{'s' if len(names) > 1 else ''} {verb} ({listed})")
+    return f"{what}: {'; '.join(parts) or 'same'}"
+
+
+def _by_value(what: str, old: object, new: object) -> str:
+    return f"{what}: {'; '.join(_changed('', old, new)) or 'same'}"
+
+
+def _changed(place: str, old: object, new: object) -> list[str]:
+    """Every value that differs, as "where: old → new"."""
+    if old == new:
+        return []
+    if isinstance(old, Mapping) and isinstance(new, Mapping):
+        keys = dict.fromkeys([*old, *new])
+        return [found for key in keys for found in _changed(f"{place} {key}".strip(), old.get(key), new.get(key))]
+    before, after = ("none" if value is None else str(value) for value in (old, new))
+    alike = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(before, after, strict=False)))
+    start = max(0, alike - WIDTH // 4)
+    return [f"{place}: {_brief(before, start)} → {_brief(after, start)}".removeprefix(": ")]
+
+
+def _brief(shown: str, start: int) -> str:
+    """A long value from shortly before where it differs: the name of a model ends with its version."""
+    if len(shown) > WIDTH and start:
+        shown = f"…{shown[start:]}"
+    return shown if len(shown) <= WIDTH else f"{shown[: WIDTH - 1]}…"

@@ -1,0 +1,184 @@
+"""Judges a run by the thresholds and against the baseline: the verdict that an exit code and every report repeat.
+
+Counts and exact fractions are compared, so that a loss of exactly the tolerance passes at any number of questions.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+from docmind.errors import UsageError
+from docmind.evaluation.gate.compare import ALPHA, Change, Comparison, compare
+from docmind.evaluation.gate.thresholds import Thresholds, exact
+from docmind.evaluation.scoring.spans import best, is_hit
+from docmind.registry import did_you_mean
+from docmind.text import plural
+from docmind.types import Question
+
+PASSED, FAILED, INCOMPLETE = 0, 1, 3
+"""Exit codes."""
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """One rule of the gate on one strategy, and for must_pass on one question: `name` is floor, regression or must_pass;
+    `told` is a sentence with the figures that decide. `passed` is None where the run does not say: the strategy or the
+    question is missing, or ended in an error."""
+
+    name: str
+    passed: bool | None
+    told: str
+    strategy: str
+    question: str | None = None
+
+    @property
+    def sign(self) -> str:
+        """`passed` as a word."""
+        return {True: "pass", False: "FAIL", None: "not judged"}[self.passed]
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What the gate found. `incomplete` are reasons for which the run cannot be judged whole."""
+
+    checks: tuple[Check, ...]
+    incomplete: tuple[str, ...]
+    comparison: Comparison
+
+    @property
+    def exit_code(self) -> int:
+        """3 where something could not be judged, else 1 where a check failed, else 0."""
+        return INCOMPLETE if self.incomplete else exit_code(self.checks)
+
+    @property
+    def headline(self) -> str:
+        """The verdict in a few words."""
+        return {PASSED: "passed", FAILED: "failed", INCOMPLETE: "not comparable or incomplete"}[self.exit_code]
+
+
+def exit_code(checks: Sequence[Check]) -> int:
+    """3 where something could not be judged, else 1 where a check failed, else 0."""
+    if any(check.passed is None for check in checks):
+        return INCOMPLETE
+    return PASSED if all(check.passed for check in checks) else FAILED
+
+
+def check_must_pass(thresholds: Thresholds, questions: Sequence[Question]) -> None:
+    """Raise UsageError where `must_pass` names an unanswerable question, which can be neither won nor lost."""
+    for question in questions:
+        if question.id in thresholds.must_pass and not question.gold:
+            raise UsageError(
+                f"must_pass: {question.id!r} has no gold, so it cannot be won. Take it out of the thresholds."
+            )
+
+
+def judge(results: Mapping[str, Any], baseline: Mapping[str, Any], thresholds: Thresholds) -> Verdict:
+    """The verdict on `results`, the object of latest.json, held against `baseline`, that of baseline.json."""
+    comparison = compare(baseline, results, ALPHA if thresholds.alpha is None else thresholds.alpha)
+    production = results["strategies"].get(thresholds.production)
+    return Verdict(
+        checks=(
+            _floor(production, thresholds),
+            *(_regression(change, thresholds) for change in comparison.changes),
+            *_must_pass(production, thresholds),
+        ),
+        incomplete=tuple(_incomplete(results, baseline, comparison)),
+        comparison=comparison,
+    )
+
+
+def _incomplete(results: Mapping[str, Any], baseline: Mapping[str, Any], comparison: Comparison) -> list[str]:
+    reasons = [f"not comparable with the baseline: {reason}" for reason in comparison.refusals]
+    if comparison.refusals:
+        reasons[-1] += ". Make a new baseline: docmind eval --save-baseline"
+    if left_out := results["counts"]["left_out"]:
+        reasons.append(f"a filter left out {left_out} of the answer key's questions")
+    if comparison.missing:
+        reasons.append(f"strategies of the baseline were not run: {', '.join(comparison.missing)}")
+    if unmeasured := [name for name, strategy in baseline["strategies"].items() if strategy["metrics"] is None]:
+        reasons.append(f"the baseline has no metrics of {', '.join(unmeasured)}. Make a new one")
+    for name, strategy in results["strategies"].items():
+        failed = [question for question, found in strategy["questions"].items() if found["error"] is not None]
+        if failed:
+            reasons.append(
+                f"{name} has no metrics: {plural(len(failed), 'question')} ended in an error ({_some(failed)})"
+            )
+    return reasons
+
+
+def _floor(production: Mapping[str, Any] | None, thresholds: Thresholds) -> Check:
+    asked = f"Hit@3 of {thresholds.production} must be at least {percent(thresholds.floor)} %"
+    if production is None or production["metrics"] is None:
+        return Check("floor", None, f"{asked}; the run has no such figure", thresholds.production)
+    ranks = [best(found["ranks"]) for found in production["questions"].values() if found["ranks"]]
+    hits = sum(map(is_hit, ranks))
+    reached = Fraction(hits, len(ranks))
+    told = f"{asked}; it is {percent(reached)} % ({hits} of {len(ranks)})"
+    return Check("floor", reached >= thresholds.floor, told, thresholds.production)
+
+
+def _regression(change: Change, thresholds: Thresholds) -> Check:
+    told = (
+        f"{change.strategy} lost {plural(len(change.lost), 'question')} and gained {len(change.gained)}: Hit@3 "
+        f"{percent(Fraction(change.before, change.n))} % → {percent(Fraction(change.after, change.n))} % "
+        f"({change.before} → {change.after} of {change.n}); {percent(thresholds.tolerance)} points may be lost"
+    )
+    too_much = change.drop > thresholds.tolerance
+    if thresholds.alpha is not None and change.lost:
+        significant = exact(change.adjusted) <= exact(thresholds.alpha)
+        told += f" if it is significant at {thresholds.alpha}; p = {probability(change.adjusted)} after Holm"
+        too_much = too_much and significant
+    return Check("regression", not too_much, told, change.strategy)
+
+
+def _must_pass(production: Mapping[str, Any] | None, thresholds: Thresholds) -> list[Check]:
+    questions = production["questions"] if production else {}
+    checks = []
+    for name in thresholds.must_pass:
+        if name not in questions:
+            hint = did_you_mean(name, questions)
+            told = f"{name} was not asked of {thresholds.production}.{hint}"
+            checks.append(Check("must_pass", None, told, thresholds.production, name))
+            continue
+        rank = best(questions[name]["ranks"])
+        place = f"at rank {rank}" if rank else "not in the top ten"
+        error = questions[name]["error"] is not None
+        told = (
+            f"{name} must be won at 3 by {thresholds.production}; it {'ended in an error' if error else 'is ' + place}"
+        )
+        passed = None if error else is_hit(rank)
+        checks.append(Check("must_pass", passed, told, thresholds.production, name))
+    return checks
+
+
+def failing(verdict: Verdict) -> dict[str, frozenset[str]]:
+    """By strategy, the questions for whose loss the gate failed: of a regression those that were lost, of the floor those
+    that the production strategy lost, and of must_pass the question itself."""
+    lost = {change.strategy: frozenset(f.question_id for f in change.lost) for change in verdict.comparison.changes}
+    found: dict[str, frozenset[str]] = {}
+    for check in verdict.checks:
+        if check.passed is False:
+            questions = frozenset([check.question]) if check.question else lost.get(check.strategy, frozenset())
+            found[check.strategy] = found.get(check.strategy, frozenset()) | questions
+    return found
+
+
+def percent(value: Fraction) -> str:
+    """0.825 as "82.5": one decimal, or as many as it takes to tell a value from its rounding, up to three."""
+    hundred = 100 * value
+    for decimals in (1, 2):
+        if Fraction(f"{float(hundred):.{decimals}f}") == hundred:
+            return f"{float(hundred):.{decimals}f}"
+    return f"{float(hundred):.3f}"
+
+
+def probability(p: float) -> str:
+    """0.0123 as "0.012", what is under a thousandth as "<0.001"."""
+    return "<0.001" if p < 0.001 else f"{p:.3f}"
+
+
+def _some(names: Sequence[str]) -> str:
+    return ", ".join(names[:5]) + (f" and {len(names) - 5} more" if len(names) > 5 else "")

@@ -1,0 +1,98 @@
+"""Answers to be graded by hand, as a CSV file, and how far a judge agrees with those grades. It judges nothing itself."""
+
+from __future__ import annotations
+
+import csv
+import io
+import random
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from docmind.errors import StorageError, UsageError
+from docmind.evaluation.record.answers import Row
+from docmind.evaluation.scoring import stats
+from docmind.evaluation.scoring.answers import VERDICTS
+
+SIZE = 10
+COLUMNS = ("key", "id", "question", "right_answer", "answer", "judge", "grade")
+
+
+def sheet(rows: Sequence[Row], right: Mapping[str, str | None], kept: Sequence[Mapping[str, str]]) -> str:
+    """The file to grade: SIZE random judged rows, `grade` left empty. Rows of `kept` that have a grade stay, first; others
+    make way. `right` maps questions to their known answers."""
+    graded = [dict(found) for found in kept if found["grade"]]
+    taken = {found["key"] for found in graded}
+    fresh = [row for row in rows if row.verdict and row.key not in taken]
+    wanted = max(0, SIZE - len(graded))
+    drawn = random.Random(stats.SEED).sample(fresh, min(wanted, len(fresh)))  # noqa: S311 - a sample, no secret
+    written = io.StringIO()
+    writer = csv.DictWriter(written, COLUMNS, lineterminator="\n")
+    writer.writeheader()
+    new = (
+        {
+            "key": row.key,
+            "id": row.id,
+            "question": row.question,
+            "right_answer": right[row.id] or "(unanswerable)",
+            "answer": row.answer or "",
+            "judge": row.verdict or "",
+            "grade": "",
+        }
+        for row in drawn
+    )
+    writer.writerows({name: _cell(text) for name, text in found.items()} for found in (*graded, *new))
+    return written.getvalue()
+
+
+def _cell(text: str) -> str:
+    """Text that spreadsheets take for text, not for a formula, and that csv reads as it wrote it: a lone carriage return it
+    takes for the end of a row."""
+    text = "\n".join(text.splitlines())
+    return f"'{text}" if text.startswith(("=", "+", "-", "@")) else text
+
+
+def read_sheet(path: Path) -> list[dict[str, str]]:
+    """The rows of the file, none where there is no file. Raises StorageError where it is no such file or was damaged,
+    UsageError where a grade is no verdict."""
+    if not path.exists():
+        return []
+    try:
+        csv.field_size_limit(2**30)  # a model's answer can be longer than csv's own limit
+        with path.open(encoding="utf-8-sig", newline="") as file:  # spreadsheets write a byte order mark
+            reader = csv.DictReader(file)
+            rows = list(reader)
+            columns = tuple(reader.fieldnames or ())
+    except (OSError, UnicodeDecodeError, csv.Error) as error:
+        raise StorageError(f"{path}: cannot be read: {error}. Restore it, or move it away to begin anew.") from error
+    if columns != COLUMNS:
+        raise StorageError(
+            f"{path}: has the columns {', '.join(columns)}; {', '.join(COLUMNS)} were expected. Restore it."
+        )
+    for number, found in enumerate(rows, start=2):
+        if None in found or None in found.values():
+            there = "more" if None in found else "fewer"
+            raise StorageError(f"{path}: row {number} has {there} cells than the {len(COLUMNS)} columns. Restore it.")
+        if found["judge"] not in VERDICTS:
+            raise StorageError(
+                f"{path}: row {number} has the judge's verdict {found['judge']!r}; one of {', '.join(VERDICTS)} was "
+                "expected. Restore it: only the column 'grade' is for you."
+            )
+        found["grade"] = found["grade"].strip().casefold()
+        if found["grade"] and found["grade"] not in VERDICTS:
+            raise UsageError(
+                f"{path}: row {number} has the grade {found['grade']!r}; one of {', '.join(VERDICTS)} was expected."
+            )
+    return rows
+
+
+def agreement(rows: Sequence[Mapping[str, str]]) -> dict[str, Any] | None:
+    """Raw agreement and Cohen's kappa of `judge` and `grade` over the graded rows, and the base rates of both: how often
+    each gives each verdict. None where nothing is graded."""
+    pairs = [(found["judge"], found["grade"]) for found in rows if found["grade"]]
+    if not pairs:
+        return None
+    judge, grade = (Counter(side) for side in zip(*pairs, strict=True))
+    rates = {verdict: {"judge": judge[verdict], "grade": grade[verdict]} for verdict in VERDICTS}
+    return {**(stats.kappa(pairs) or {}), "counts": rates}

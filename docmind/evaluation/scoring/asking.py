@@ -1,0 +1,74 @@
+"""Asks a retriever every question and keeps what came back. It grades nothing but the ranks of the gold."""
+
+from __future__ import annotations
+
+import logging
+import math
+from collections.abc import Sequence
+from dataclasses import replace
+
+from docmind.config import DEPTH
+from docmind.errors import DocMindError
+from docmind.evaluation.scoring.spans import ranks
+from docmind.protocols import Advance, Retriever
+from docmind.types import Hit, Outcome, Question, Ranking, Run
+
+_log = logging.getLogger(__name__)
+
+
+def run(
+    strategy: str,
+    retriever: Retriever,
+    questions: Sequence[Question],
+    k: int = DEPTH,
+    advance: Advance | None = None,
+) -> Run:
+    """Every question's outcome, in the order of `questions`; `advance` is told of each.
+
+    An exception of the retriever becomes the outcome's `error`, and the next question is asked: one bad question shall
+    not hide the others. A DocMindError passes: it says what the user has to mend, and every question would meet it.
+    """
+    outcomes = []
+    for question in questions:
+        outcomes.append(_ask(strategy, retriever, question, k))
+        if advance:
+            advance(1)
+    return Run(strategy, tuple(outcomes))
+
+
+def _ask(strategy: str, retriever: Retriever, question: Question, k: int) -> Outcome:
+    query = question.query
+    try:
+        ranking = retriever.retrieve(query, k)
+        _refuse_nan(ranking)
+    except (DocMindError, MemoryError):
+        raise
+    except Exception as error:  # whatever a strategy raises is told as its own fault, never scored
+        reason = " ".join(f"{type(error).__name__}: {error}".split())
+        _log.warning("%s, question %s (line %d): %s", strategy, question.id, question.line, reason)
+        _log.debug("where it was raised", exc_info=True)
+        return Outcome(question.id, query, ranking=None, error=reason)
+    hits = distinct(ranking.hits)
+    if repeated := len(ranking.hits) - len(hits):
+        _log.warning(
+            "%s, question %s (line %d): %d repeated hits removed before scoring",
+            strategy,
+            question.id,
+            question.line,
+            repeated,
+        )
+    return Outcome(question.id, query, replace(ranking, hits=hits), ranks(hits, question.gold))
+
+
+def distinct(hits: Sequence[Hit]) -> tuple[Hit, ...]:
+    """The first hit of each chunk, ranked anew from 1: a chunk listed twice is found once."""
+    first = {hit.chunk.id: hit for hit in reversed(hits)}
+    kept = [hit for hit in hits if first[hit.chunk.id] is hit]
+    return tuple(replace(hit, rank=rank) for rank, hit in enumerate(kept, start=1))
+
+
+def _refuse_nan(ranking: Ranking) -> None:
+    """NaN and infinity compare with nothing, so a ranking by them is an accident."""
+    for hit in ranking.hits:
+        if not math.isfinite(hit.score):
+            raise ValueError(f"chunk {hit.chunk.id} at rank {hit.rank} has the score {hit.score}; scores are finite")

@@ -1,0 +1,61 @@
+from dataclasses import replace
+
+import pytest
+
+from docmind.evaluation.key.dataset import AnswerKey
+from docmind.evaluation.record.instrument import instrument
+from docmind.evaluation.scoring.metrics import METRICS
+from docmind.types import Document, Gold, Question, Span, Turn
+
+PAGE = Document("a.md", "A", "You get 10 days. Ask first.")
+OTHER = Document("b.md", "B", "You get 10 days.")
+TEN_DAYS = Gold(spans=(Span("a.md", 8, 15),))
+QUESTION = Question("q", "How many?", (TEN_DAYS,))
+
+
+def question_hash(question: Question, *documents: Document) -> str:
+    return instrument(AnswerKey((question,), (), "00"), documents or (PAGE, OTHER))["questions"][question.id]
+
+
+def test_it_names_all_that_a_figure_depends_on() -> None:
+    found = instrument(AnswerKey((QUESTION,), (), "00"), [OTHER, PAGE])
+    assert list(found) == ["answer_key", "pages", "questions", "gold_rule", "metrics"]
+    assert found["answer_key"] == "00"
+    assert list(found["pages"]) == ["a.md", "b.md"]
+    assert found["metrics"]["names"] == list(METRICS)
+    assert (found["gold_rule"]["depth"], found["gold_rule"]["covered"]) == (10, 0.8)
+    assert found["metrics"]["token_budget"] == 1000
+    assert found == instrument(AnswerKey((QUESTION,), (), "00"), [PAGE, OTHER])
+
+
+def test_an_edit_elsewhere_in_the_page_leaves_the_question_comparable() -> None:
+    moved = Document("a.md", "A", "New! You get 10 days. Ask first.")
+    there = replace(QUESTION, gold=(Gold(spans=(Span("a.md", 13, 20),)),))
+    assert question_hash(there, moved, OTHER) == question_hash(QUESTION)
+    pages = [instrument(AnswerKey((), (), "00"), [p])["pages"]["a.md"] for p in (PAGE, moved)]
+    assert pages[0] != pages[1]
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [
+        replace(QUESTION, text="How few?"),
+        replace(QUESTION, history=(Turn("user", "Study leave?"),)),
+        replace(QUESTION, doc_ids=frozenset(["a.md"])),
+        replace(QUESTION, gold=(Gold(spans=(Span("a.md", 0, 15),)),)),
+        replace(QUESTION, gold=(Gold(spans=(Span("b.md", 8, 15),)),)),
+        replace(QUESTION, gold=(Gold(spans=(*TEN_DAYS.spans, Span("b.md", 8, 15))),)),
+        replace(QUESTION, gold=(TEN_DAYS, Gold(spans=(Span("b.md", 8, 15),)))),
+        replace(QUESTION, gold=(Gold(doc_id="a.md"),)),
+        replace(QUESTION, gold=()),
+    ],
+)
+def test_what_is_asked_and_what_answers_it_make_the_hash(changed: Question) -> None:
+    assert question_hash(changed) != question_hash(QUESTION)
+
+
+def test_labels_and_the_order_of_alternatives_do_not() -> None:
+    both = (Span("a.md", 8, 15), Span("b.md", 8, 15))
+    one, other = (replace(QUESTION, gold=(Gold(spans=spans),)) for spans in (both, both[::-1]))
+    assert question_hash(one) == question_hash(other)
+    assert question_hash(replace(QUESTION, type="direct", split="dev", answer="10", line=9)) == question_hash(QUESTION)

@@ -1,0 +1,162 @@
+"""The statistics agree with arithmetic by hand, with scipy where it has the same, and with simulation."""
+
+import numpy as np
+import pytest
+from scipy.stats import binom, binomtest, bootstrap
+
+from docmind.evaluation.scoring import stats
+from docmind.evaluation.scoring.stats import holm, interval, mcnemar_loss, power, smallest_drop
+
+
+def drawn() -> np.random.Generator:
+    return np.random.default_rng(stats.SEED)
+
+
+@pytest.mark.parametrize(
+    ("lost", "gained", "p"),
+    [
+        (11, 2, (1 + 13 + 78) / 2**13),  # C(13,0) + C(13,1) + C(13,2) ways of at most two gains
+        (5, 0, 1 / 2**5),
+        (0, 5, 1.0),
+        (1, 1, 3 / 4),
+        (2, 11, (2**13 - 1 - 13) / 2**13),  # all but the ways of at most one loss
+        (0, 0, 1.0),
+    ],
+)
+def test_mcnemar_counts_the_ways_of_as_many_losses(lost, gained, p):
+    assert mcnemar_loss(lost, gained) == pytest.approx(p, rel=1e-12)
+
+
+def test_five_losses_and_no_gain_are_exactly_a_thirty_second():
+    assert mcnemar_loss(5, 0) == 1 / 32
+
+
+def by_hand(p_values):
+    """Holm step by step: the smallest p times m, the next times m - 1 …; none falls under its predecessor or over 1."""
+    order = sorted(p_values, key=lambda name: p_values[name])
+    m = len(order)
+    return {
+        name: min(1.0, max((m - i) * p_values[order[i]] for i in range(order.index(name) + 1))) for name in p_values
+    }
+
+
+def test_holm_by_hand():
+    # 3 × 0.01, 2 × 0.02 = 0.04, 1 × 0.03 = 0.03, which is raised to its predecessor's 0.04
+    assert holm({"b": 0.02, "a": 0.01, "c": 0.03}) == pytest.approx({"b": 0.04, "a": 0.03, "c": 0.04})
+    assert list(holm({"b": 0.02, "a": 0.01})) == ["b", "a"], "names keep their order"
+    assert holm({"a": 0.9, "b": 0.8}) == {"a": 1.0, "b": 1.0}
+    assert holm({"a": 0.2}) == {"a": 0.2}
+    assert holm({}) == {}
+
+
+def test_holm_agrees_with_an_independent_computation():
+    generator = drawn()
+    for m in range(1, 30):
+        p_values = {f"s{i}": float(p) for i, p in enumerate(generator.choice([0.001, 0.01, 0.02, 0.2, 0.6, 1.0], m))}
+        adjusted = holm(p_values)
+        assert adjusted == pytest.approx(by_hand(p_values))
+        assert all(adjusted[name] >= p for name, p in p_values.items())
+
+
+@pytest.mark.parametrize(("lost", "gained", "n"), [(11, 2, 100), (3, 3, 40), (0, 6, 60), (20, 1, 300)])
+def test_the_interval_is_scipys_paired_percentile_bootstrap(lost, gained, n):
+    before = np.array([1] * lost + [0] * gained + [1] * (n - lost - gained))
+    after = np.array([0] * lost + [1] * gained + [1] * (n - lost - gained))
+
+    def change(before, after, axis=-1):
+        return after.mean(axis=axis) - before.mean(axis=axis)
+
+    theirs = bootstrap(
+        (before, after), change, paired=True, method="percentile", n_resamples=10_000, rng=drawn()
+    ).confidence_interval
+    # Quantiles of multiples of 1/n: two samples of draws may differ by one step.
+    assert interval(lost, gained, n, drawn()) == pytest.approx((theirs.low, theirs.high), abs=1.01 / n)
+
+
+def test_without_a_gain_the_interval_is_the_middle_95_percent_of_a_binomial():
+    """200 lost of 1,000: 1.96 standard deviations of 12.6 questions either way; 90 % would be four questions less."""
+    low, high = (binom.ppf(q, 1000, 0.2) for q in (0.025, 0.975))
+    assert interval(200, 0, 1000, drawn()) == pytest.approx((-high / 1000, -low / 1000), abs=0.0015)
+
+
+def test_the_interval_is_the_same_for_the_same_seed_and_holds_the_change():
+    first, again, other = (interval(11, 2, 97, np.random.default_rng(seed)) for seed in (1, 1, 2))
+    assert first == again
+    assert first != interval(11, 3, 97, np.random.default_rng(1))
+    assert all(low < (2 - 11) / 97 < high for low, high in (first, other))
+
+
+def test_the_interval_turns_with_the_sign_and_is_a_point_without_a_flip():
+    assert interval(0, 0, 50, drawn()) == (0, 0)
+    assert interval(50, 0, 50, drawn()) == (-1, -1)
+    assert interval(0, 50, 50, drawn()) == (1, 1)
+    assert interval(10, 0, 50, drawn())[1] < 0 < interval(0, 10, 50, drawn())[0]
+
+
+@pytest.mark.parametrize(("n", "found"), [(43, 0.09), (300, 0.84)])
+def test_a_true_drop_of_five_points_is_seldom_found_by_43_questions_and_mostly_by_300(n, found):
+    """7.5 % lost, 2.5 % gained, at 0.05: 9 times in 100, 84 times in 100."""
+    assert power(0.075, 0.025, n, 0.05) == pytest.approx(found, abs=0.006)
+
+
+@pytest.mark.parametrize(("loss_rate", "gain_rate", "n"), [(0.075, 0.025, 43), (0.1, 0.05, 120), (0.05, 0.05, 200)])
+def test_power_agrees_with_simulation(loss_rate, gain_rate, n):
+    draws = drawn().multinomial(n, [loss_rate, gain_rate, 1 - loss_rate - gain_rate], size=20_000)
+    pairs, times = np.unique(draws[:, :2], axis=0, return_counts=True)
+    found = sum(
+        t for (lost, gained), t in zip(pairs.tolist(), times, strict=True) if mcnemar_loss(lost, gained) <= 0.05
+    )
+    assert power(loss_rate, gain_rate, n, 0.05) == pytest.approx(found / 20_000, abs=0.01)
+
+
+def test_power_at_its_ends():
+    assert power(0, 0, 100, 0.05) == 0
+    assert power(1, 0, 5, 0.05) == pytest.approx(1), "all five are lost for certain, and 1/32 is under 0.05"
+    assert power(1, 0, 4, 0.05) == 0, "1/16 is not"
+    assert power(0, 0.5, 100, 0.05) == 0, "what is gained is no loss"
+
+
+@pytest.mark.parametrize("alpha", [0.5, 0.25, 0.05, 1 / 32, 0.01, 0.001])
+def test_the_fewest_significant_losses_are_those_that_a_loop_finds(alpha):
+    """1/32 is met exactly by five losses of five flips."""
+    n = 60
+    expected = []
+    for flips in range(n + 1):
+        enough = [x for x in range(1, flips + 1) if binomtest(x, flips, 0.5, alternative="greater").pvalue <= alpha]
+        expected.append(min(enough, default=flips + 1))
+    assert stats._critical(n, alpha).tolist() == expected
+
+
+def test_the_smallest_drop_falls_with_n_and_rises_with_discordance_and_with_a_stricter_alpha():
+    by_n = [smallest_drop(n, 0.05, 0.05) for n in (10, 20, 40, 80, 160, 320, 640)]
+    assert by_n == sorted(by_n, reverse=True)
+    assert len(set(by_n)) == len(by_n)
+    by_discordance = [smallest_drop(300, share, 0.05) for share in (0.0, 0.05, 0.1, 0.2, 0.4)]
+    assert by_discordance == sorted(by_discordance)
+    assert len(set(by_discordance)) == len(by_discordance)
+    assert smallest_drop(300, 0.1, 0.05) < smallest_drop(300, 0.1, 0.01)
+
+
+def test_the_smallest_drop_is_found_with_80_percent_and_the_next_smaller_is_not():
+    n, discordance = 109, 0.1
+    drop = smallest_drop(n, discordance, 0.05)
+
+    def found(d):
+        flips = max(d, discordance)
+        return power((flips + d) / 2, (flips - d) / 2, n, 0.05)
+
+    assert found(drop) >= 0.8 > found(drop - stats.STEP)
+
+
+def test_without_discordance_the_smallest_drop_is_that_of_five_losses():
+    """At 0.05 five losses without a gain are needed; 0.8 = P(X >= 5) for X of Binomial(20, p) at p = 0.314."""
+    assert smallest_drop(20, 0, 0.05) == pytest.approx(0.314)
+    assert binom.sf(4, 20, 0.314) >= 0.8 > binom.sf(4, 20, 0.313)
+
+
+@pytest.mark.parametrize("n", [1, 3, 4])
+def test_with_so_few_questions_no_drop_can_be_found(n):
+    """Even all of four lost: 1/16."""
+    assert smallest_drop(n, 0, 0.05) is None
+    assert smallest_drop(n, 1, 0.05) is None
+    assert smallest_drop(5, 0, 0.05) is not None
