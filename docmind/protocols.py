@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import BaseModel
 
-from docmind.types import Answer, Chunk, Completion, Document, Message, Query, Ranking
+from docmind.types import Answer, Chunk, Completion, Document, Message, Query, Ranking, Split
 
 FloatMatrix = NDArray[np.float32]
 Advance = Callable[[int], None]
@@ -84,26 +84,99 @@ class Embedder(Protocol):
         """Empties the memory of recent questions: before a latency is measured."""
 
 
+class VectorCache(Protocol):
+    """Vectors by key, kept from run to run."""
+
+    def vectors(self, keys: Sequence[bytes]) -> Mapping[bytes, NDArray[np.float32]]:
+        """The vectors there are, float32 (dim,) each."""
+
+    def tokens(self, keys: Sequence[bytes]) -> Mapping[bytes, TokenVectors]:
+        """The token vectors there are."""
+
+    def put(self, keys: Sequence[bytes], vectors: FloatMatrix, tokens: Sequence[TokenVectors] | None = None) -> None:
+        """Keep the vectors of `keys`, and their token vectors if given, all or none."""
+
+    def close(self) -> None:
+        """Let go of what is open. It opens again when it is next needed."""
+
+
+class VectorIndex(Protocol):
+    """Finds the nearest of a corpus's chunks, which are named by their positions; these rise by (document, order)."""
+
+    @property
+    def exact(self) -> bool:
+        """Whether it finds what a comparison with every vector would; part of the fingerprint."""
+
+    def search(
+        self, query: NDArray[np.float32], k: int, doc_ids: frozenset[str] | None = None
+    ) -> list[tuple[int, float]]:
+        """(position, cosine rounded to 6 decimals) of the `k` nearest, by (-cosine, position).
+
+        `query` is float32 (dim,), L2-normalised. `doc_ids` limits the search before the top k is taken. Thread-safe.
+        """
+
+    def cosines(self, query: NDArray[np.float32], positions: Sequence[int]) -> NDArray[np.float64]:
+        """(n,) cosines of `query` with the chunks at `positions`, as `search` gives them."""
+
+    def similarity(self, positions: Sequence[int]) -> NDArray[np.float64]:
+        """(n, n) cosines of the chunks at `positions` with each other, rounded to 6 decimals."""
+
+    def close(self) -> None:
+        """Let go of its files."""
+
+
+class LexicalIndex(Protocol):
+    """Finds the chunks that hold words of a question, named by position as in VectorIndex."""
+
+    @property
+    def exact(self) -> bool:
+        """As in VectorIndex."""
+
+    def search(self, question: str, k: int, doc_ids: frozenset[str] | None = None) -> list[tuple[int, float]]:
+        """(position, score) of the best `k` chunks that hold a term of `question`, by (-score, position); scores are
+        positive. Thread-safe."""
+
+
+class TokenIndex(Protocol):
+    """The token vectors of a corpus's chunks, by position. They serve late interaction; nothing searches them."""
+
+    @property
+    def exact(self) -> bool:
+        """Whether its vectors are as the index was given them, int8."""
+
+    def vectors(self, position: int) -> FloatMatrix:
+        """The chunk's token vectors, float32 (tokens, dim), [CLS] first and [SEP] last, of unit length within the
+        precision of int8."""
+
+    def max_sim(self, question: FloatMatrix, positions: Sequence[int]) -> NDArray[np.float32]:
+        """(tokens, n): for each of the question's token vectors, float32 (tokens, dim), its highest cosine with one of
+        each chunk at `positions`. Thread-safe."""
+
+
 class Chunker(Protocol):
     """Splits a document. Deterministic; `order` rises from 0."""
 
-    @property
-    def parameters(self) -> Mapping[str, object]:
-        """Every setting that changes the chunks; part of the fingerprint."""
-
-    def split(self, document: Document) -> list[Chunk]:
-        """The chunks, in the order of the document. Blank text gives none."""
+    def split(self, document: Document) -> Split:
+        """The chunks, in the order of the document, and their parents. Blank text gives none."""
 
 
 class Retriever(Protocol):
-    """Finds chunks for a question. A frozen dataclass, so that the fingerprint can tell how it is composed."""
+    """Finds chunks for a question. A frozen dataclass; its answers depend on nothing but the question. Thread-safe."""
+
+    @property
+    def depth(self) -> int | None:
+        """How many hits its list holds at most, whatever `k` is asked for; None where there is no such limit."""
 
     def retrieve(self, query: Query, k: int) -> Ranking:
         """`k` hits, k > 0, or as many as can be found: ranks from 1, scores that never rise, no chunk twice.
 
-        Only chunks of `query.doc_ids` are searched, before any top-k. `stages` tells every step; what the last one
-        passed on begins with the hits. Equal scores stand by document, then order.
+        The first hits do not depend on `k`. Only chunks of `query.doc_ids` are searched, before any top-k. `stages` tells
+        every step; what the last one passed on begins with the hits. Equal scores stand by document, then order.
         """
+
+    def context(self, chunk: Chunk) -> tuple[Chunk, ...]:
+        """What a hit of `chunk` brings with it: parents or neighbours, shown beside it. So ceilings and the attribution of
+        misses grade what the reader would have seen."""
 
 
 class LLM(Protocol):

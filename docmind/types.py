@@ -13,6 +13,7 @@ from typing import Any, Literal
 
 ChunkKind = Literal["text", "table", "code"]
 StageRole = Literal["encode", "candidates", "fusion", "rerank"]
+BlockKind = Literal["heading", "paragraph", "list_item", "quote", "table", "code", "rule"]
 Verdict = Literal["correct", "partial", "wrong", "abstained", "unsupported"]
 """On an answer; eval/README.md defines them."""
 
@@ -34,11 +35,31 @@ class Span:
 
 
 @dataclass(frozen=True, slots=True)
+class Block:
+    """A part of a document that holds no other part: whole lines, `span` without the last line break.
+
+    Of a heading: its `level`, 1 to 6, its `title` in plain words, and `words`, where they stand without marks. Of a
+    table: `header`, the head row with what rules it off; `rows`, each row after it; and `cells`, of each row, the head
+    first, what its cells hold, without padding; a blank cell is None.
+    """
+
+    kind: BlockKind
+    span: Span
+    level: int = 0
+    title: str = ""
+    words: Span | None = None
+    header: Span | None = None
+    rows: tuple[Span, ...] = ()
+    cells: tuple[tuple[Span | None, ...], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class Section:
     """A heading and what follows it, up to the next heading of any level: the sections of a document partition it.
 
-    `level` is 1 to 6, and 0 for text before the first heading. `path` holds the titles from the top down to this
-    section's own. `heading` covers the title without its marks; it is None at level 0.
+    `level` is 1 to 6, and 0 for text before the first heading. `parent` is the id of the section that it lies in, None at
+    the top. `path` holds the titles from the top down to this section's own. `heading` covers the title without its
+    marks; it is None at level 0.
     """
 
     id: str
@@ -47,19 +68,22 @@ class Section:
     path: tuple[str, ...]
     span: Span
     heading: Span | None = None
+    parent: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """A page as it is searched. `id` is its path below the corpus folder, with forward slashes.
+    """A text as it is searched. `id` is its path below the corpus folder, with forward slashes.
 
-    `pages` holds the offsets in `text` at which the pages of a paged format start; () for others.
+    `blocks` rise, are disjoint, and hold all of `text` but blank lines. `sections` partition it, in order. `pages` holds
+    the offsets in `text` at which the pages of a paged format start; () for others.
     """
 
     id: str
     title: str
     text: str
     url: str | None = None
+    blocks: tuple[Block, ...] = ()
     sections: tuple[Section, ...] = ()
     pages: tuple[int, ...] = ()
     meta: Mapping[str, Any] = field(default_factory=dict)
@@ -129,6 +153,15 @@ class Chunk:
             parent_id=parent_id,
             fragment=fragment,
         )
+
+
+@dataclass(frozen=True, slots=True)
+class Split:
+    """What a chunker makes of a document: `chunks`, which are embedded and searched, by `order`; and `parents`, which are
+    neither, and are context for the chunks that name them as `parent_id`."""
+
+    chunks: tuple[Chunk, ...]
+    parents: tuple[Chunk, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
