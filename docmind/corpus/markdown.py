@@ -42,7 +42,7 @@ def read(path: Path, doc_id: str) -> Document:
     meta = {str(key): _plain(value) for key, value in front.items()}
     title = str(meta.pop("title", None) or next((section.title for section in found if section.title), path.stem))
     url = meta.pop("url", None)
-    return Document(doc_id, title.strip(), cleaned.text, str(url) if url else None, found, meta=meta)
+    return Document(doc_id, title.strip(), cleaned.text, str(url) if url else None, sections=found, meta=meta)
 
 
 def _front_matter(path: Path, raw: str) -> tuple[Mapping[Any, Any], str, int]:
