@@ -114,14 +114,14 @@ def table(shown: str) -> dict[str, list[str]]:
 def test_every_question_is_answered_offline_and_the_verdicts_are_shown_and_kept(place, capsys):
     assert place.run() == 0
     shown = capsys.readouterr()
-    assert table(shown.out)["answerable: all"] == ["4", "4", "75.0", "25.0", "0.0", "0.0", "0.0"]
-    assert table(shown.out)["unanswerable: all"] == ["1", "1", "0.0", "0.0", "0.0", "100.0", "0.0"]
+    assert table(shown.out)["answerable: all"][:7] == ["4", "4", "75.0", "25.0", "0.0", "0.0", "0.0"]
+    assert table(shown.out)["unanswerable: all"] == ["1", "1", "0.0", "0.0", "0.0", "100.0", "0.0", *"––––"]
     assert "1.000 (1.00–1.00)" in shown.out
     assert f"Written to {place.file} and {place.out / 'latest.answers.json'}." in shown.out
     assert {row["id"]: row["verdict"] for row in place.rows()} == OFFLINE
     found = place.found()
     assert found["verdicts"] == OFFLINE
-    assert found["summary"]["answerable"]["all"]["correct"] == 3
+    assert found["summary"]["answerable"]["all"]["verdicts"]["correct"] == 3
     assert {k: v for k, v in found["fingerprint"].items() if k in ("strategy", "answerer", "judge")} == {
         "strategy": "headers+rerank", "answerer": "extractive", "judge": "span",
     }  # fmt: skip
@@ -228,11 +228,11 @@ def test_a_changed_question_is_asked_again(place, asked):
 
 def test_another_judge_judges_the_same_answers_anew_and_other_rules_ask_again(place, monkeypatch, asked):
     assert place.run() == 0
-    monkeypatch.setattr("docmind.cli.answers.span_judge", lambda: "another rule")
+    monkeypatch.setattr("docmind.runs.answers.span_judge", lambda: "another rule")
     assert place.run() == 0
     assert asked == text_of(*OFFLINE), "the answers are the same, and judged anew"
     assert [row["id"] for row in place.rows()] == [*OFFLINE, *OFFLINE]
-    monkeypatch.setattr("docmind.cli.answers.fingerprint", lambda: "other prompts")
+    monkeypatch.setattr("docmind.runs.answers.fingerprint", lambda: "other prompts")
     assert place.run() == 0
     assert asked == [*text_of(*OFFLINE), *text_of(*OFFLINE)]
 
@@ -243,7 +243,7 @@ def test_another_judge_judges_the_same_answers_anew_and_other_rules_ask_again(pl
 def test_a_limit_takes_the_first(place):
     assert place.run("--limit", "2") == 0
     assert [row["id"] for row in place.rows()] == ["q1", "q2"]
-    assert place.found()["summary"]["counts"] == {"answerable": 2, "unanswerable": 0}
+    assert [place.found()["summary"][part]["all"]["n"] for part in ("answerable", "unanswerable")] == [2, 0]
     assert list(place.found()["fingerprint"]["questions"]) == ["q1", "q2"]
 
 
@@ -500,7 +500,7 @@ def test_a_failed_judgement_is_an_error_and_no_score_and_only_it_is_asked_again(
         assert "1 question ended in an error, q3 first: " in told.err
         assert "only these are asked again" in told.err
         counts = place.found()["summary"]["answerable"]["all"]
-        assert (counts["n"], counts["judged"], counts["correct"], counts["rates"]["correct"]) == (4, 3, 3, 1.0)
+        assert (counts["n"], counts["judged"], counts["verdicts"]["correct"], counts["rates"]["correct"]) == (4, 3, 3, 1.0)
         assert table(told.out)["answerable: all"][:3] == ["4", "3", "100.0"]
         assert place.found()["verdicts"]["q3"] is None
         [failed] = [row for row in place.rows() if row["error"]]
@@ -575,7 +575,7 @@ def test_an_answer_that_was_paid_is_kept_before_it_is_judged(place, monkeypatch)
     with LlmServer(two_models("Yes [1].", lambda _: CORRECT)) as server:
         models = both(monkeypatch, server)
         with monkeypatch.context() as patched:
-            patched.setattr("docmind.cli.answers.judge", interrupt)
+            patched.setattr("docmind.runs.answers.judge", interrupt)
             assert place.run(*models) == 130
         assert place.run(*models) == 0
     assert Counter(asked.body["model"] for asked in server.requests) == {"small": 5, "large": 5}

@@ -1,4 +1,4 @@
-"""Verdicts on answers by hand-counted spans, rows that can be used again, samples and counts."""
+"""Verdicts on answers by hand-counted spans, rows that can be used again, and samples."""
 
 import logging
 import math
@@ -10,9 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from docmind.errors import StorageError
-from docmind.evaluation.record import answers as record
-from docmind.evaluation.record.answers import Row, answer_key_of, read_rows, span_judge, verdict_key_of
-from docmind.evaluation.scoring.answers import VERDICTS, span_verdict, stratified, summary
+from docmind.evaluation.record import answerrows
+from docmind.evaluation.record.answerrows import Row, answer_key_of, read_rows, span_judge, verdict_key_of
+from docmind.evaluation.scoring.answers import span_verdict, stratified
 from docmind.files import append_line
 from docmind.types import Answer, Chunk, Citation, Document, Gold, Hit, Question, Ranking, Span, Turn, Usage
 
@@ -78,13 +78,15 @@ def test_a_row_tells_the_answer_and_its_grounds_and_gives_it_back():
         removed=(7,), model="small", usage=Usage(100, 20), timings={"answer": 0.1235}, confidence=0.5,
         cut=True,
     )  # fmt: skip
-    made = Row.of(Question("q1", "How long?"), KEYS, said, verdict="correct", reason="so")
+    metrics = {"token_f1": 0.5, "exact_match": None}
+    made = Row.of(Question("q1", "How long?"), KEYS, said, verdict="correct", reason="so", metrics=metrics)
     assert made.model_dump(mode="json") == {
         "id": "q1", "key": "of the verdict", "answer_key": "of the answer", "question": "How long?",
         "answer": "Five days [1].",
         "citations": [{"number": 1, "chunk": HIT.chunk.id, "spans": [["page.md", 10, 20], ["page.md", 30, 31]]}],
         "removed": [7], "abstained": False, "confidence": 0.5, "cut": True, "model": "small", "usage": [100, 20],
         "seconds": {"answer": 0.1235}, "verdict": "correct", "reason": "so", "raw": None, "error": None,
+        "metrics": {"token_f1": 0.5, "exact_match": None},
     }  # fmt: skip
     assert made.said(Ranking((HIT,)), "extractive") == said
 
@@ -156,7 +158,7 @@ def test_the_keys_do_not_change_with_what_tells_nothing_of_the_answer():
 def test_another_rule_of_the_span_judge_is_another_judge(monkeypatch):
     before = span_judge()
     assert span_judge() == before
-    monkeypatch.setattr(record, "COVERED", 0.9)
+    monkeypatch.setattr(answerrows, "COVERED", 0.9)
     assert span_judge() != before
 
 
@@ -177,6 +179,13 @@ def test_rows_are_read_as_they_were_written(tmp_path, caplog):
     for found in (*MADE, odd):
         append_line(path, found.model_dump_json())
     assert read_rows(path) == [*MADE, odd]
+    assert not caplog.records
+
+
+def test_a_row_of_before_there_were_metrics_is_read(tmp_path, caplog):
+    path = tmp_path / "rows.jsonl"
+    path.write_bytes(edited(b',"metrics":{}', b""))
+    assert read_rows(path)[0].metrics == {}
     assert not caplog.records
 
 
@@ -229,6 +238,8 @@ def edited(old, new):
         edited(b'["page.md",10,20]', b'["page.md",-1,20]'),
         edited(b'["page.md",10,20]', b'["page.md",20,10]'),
         edited(b'"key"', b'"kye"'),
+        edited(b'"metrics":{}', b'"metrics":{"token_f1":1.5}'),
+        edited(b'"metrics":{}', b'"metrics":[]'),
     ],
 )
 def test_a_row_that_is_none_is_left_out_with_file_and_line(tmp_path, caplog, line):
@@ -303,75 +314,3 @@ def test_a_sample_has_its_size_and_no_type_is_off_by_one(types, n):
     for kind, size in types.items():
         share = min(n, len(questions)) * size / len(questions)
         assert math.floor(share) <= counts[kind] <= math.ceil(share)
-
-
-KEY = (
-    *(Question(f"d{i}", "?", (TEN,), type="dev", split="dev") for i in range(4)),  # a type may be called so
-    *(Question(f"v{i}", "?", (TEN,), type="vague", split="test") for i in range(3)),
-    Question("n0", "?", type="near", split="dev", near_miss=True),
-    Question("f0", "?", type="far", split="test"),
-    Question("f1", "?", type="far", split="test"),
-)
-SAID = {
-    "d0": ("correct", 0.9), "d1": ("correct", 0.8), "d2": ("partial", 0.7), "d3": ("wrong", 0.3),
-    "v0": ("unsupported", None), "v1": ("abstained", 0.2), "v2": (None, None),
-    "n0": ("wrong", 0.8), "f0": ("abstained", 0.1), "f1": ("abstained", 0.3),
-}  # fmt: skip
-
-
-def rows():
-    for question in KEY:
-        verdict, confidence = SAID[question.id]
-        if verdict is None:
-            yield Row.of(question, KEYS, None, error="429 for ever")
-        else:
-            yield Row.of(question, KEYS, answer(confidence=confidence), verdict=verdict)
-
-
-def counts(n, judged, **verdicts):
-    counted = {verdict: verdicts.get(verdict, 0) for verdict in VERDICTS}
-    return {
-        "n": n,
-        "judged": judged,
-        **counted,
-        "rates": {v: c / judged for v, c in counted.items()} if judged else None,
-    }
-
-
-def test_a_summary_counts_verdicts_and_what_has_none():
-    found = summary(list(rows()), KEY)
-    assert found["counts"] == {"answerable": 7, "unanswerable": 3}
-    assert found["answerable"] == {
-        "all": counts(7, 6, correct=2, partial=1, wrong=1, unsupported=1, abstained=1),
-        "by_type": {
-            "dev": counts(4, 4, correct=2, partial=1, wrong=1),
-            "vague": counts(3, 2, unsupported=1, abstained=1),  # a failed one is in no rate
-        },
-        "by_split": {
-            "dev": counts(4, 4, correct=2, partial=1, wrong=1),
-            "test": counts(3, 2, unsupported=1, abstained=1),
-        },
-    }
-    assert found["unanswerable"] == {
-        "all": counts(3, 3, wrong=1, abstained=2),
-        "by_distance": {"near": counts(1, 1, wrong=1), "far": counts(2, 2, abstained=2)},
-        "by_split": {"dev": counts(1, 1, wrong=1), "test": counts(2, 2, abstained=2)},
-    }
-
-
-def test_confidence_is_measured_against_near_and_far_ones_and_needs_both_sides():
-    found = summary(list(rows()), KEY)["confidence"]
-    # answerable: .9 .8 .7 .3 .2; near .8; far .1 .3. Pairs won, ties half:
-    # near: 1 + ½ of 5; far: over .1 all 5, over .3: 3 + ½. In all (1.5 + 5 + 3.5) of 15.
-    assert [found["all"][group]["value"] for group in ("near", "far", "all")] == pytest.approx([0.3, 0.85, 10 / 15])
-    assert (found["all"]["far"]["n"], found["all"]["far"]["m"]) == (5, 2)
-    assert found["by_split"]["dev"]["far"] is None
-    assert found["by_split"]["dev"]["near"]["value"] == pytest.approx(1.5 / 4)
-    assert found["by_split"]["test"]["far"]["value"] == pytest.approx(0.5)  # .2 over .1, and under .3
-
-
-def test_where_nothing_was_judged_there_is_no_rate():
-    failed = [Row.of(question, KEYS, None, error="refused") for question in KEY]
-    found = summary(failed, KEY)
-    assert found["answerable"]["all"] == counts(7, 0)
-    assert found["confidence"]["all"]["all"] is None
