@@ -8,6 +8,8 @@ import re
 import shutil
 from collections import Counter
 from collections.abc import Callable
+from contextlib import closing, contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +20,14 @@ from workplace import QUESTIONS, Workplace, disk
 
 import docmind.cli
 from docmind.cli import main
+from docmind.config import Settings, strategy
+from docmind.evaluation.key.dataset import load_questions
+from docmind.evaluation.record.answers import read_reference, written
+from docmind.evaluation.scoring.answermetrics import ANSWER_METRICS, AnswerMetric
 from docmind.generation.extractive import Extractive
+from docmind.models import load
+from docmind.retrieval.engine import Engine
+from docmind.runs.answers import AnswersRequest, Settled, Tally, answer_questions
 
 THRESHOLDS = """
 production: headers+rerank
@@ -237,6 +246,77 @@ def test_another_judge_judges_the_same_answers_anew_and_other_rules_ask_again(pl
     assert asked == [*text_of(*OFFLINE), *text_of(*OFFLINE)]
 
 
+# Metrics
+
+
+def test_the_metrics_of_every_answer_are_kept_and_their_means_told(place, capsys):
+    assert place.run() == 0
+    rows = {row["id"]: row["metrics"] for row in place.rows()}
+    assert list(rows["q1"]) == ["token_f1", "exact_match", "citation_recall", "citation_precision"]
+    assert [rows[name]["citation_recall"] for name in OFFLINE] == [1, 0.5, 1, 1, None]
+    assert set(rows["u1"].values()) == {None}
+    found = place.found()["summary"]["answerable"]["all"]["metrics"]["citation_recall"]
+    assert found == {"value": 0.875, "scored": 4}  # (1 + .5 + 1 + 1) / 4
+    shown = capsys.readouterr().out
+    assert "token_f1 exact_match citation_recall citation_precision" in shown
+    assert table(shown)["answerable: all"][9] == "0.875"
+
+
+def test_a_metric_that_is_added_is_in_rows_summary_and_table(place, monkeypatch, capsys, asked):
+    assert place.run("--quiet") == 0
+    lengths = AnswerMetric(lambda answer: min(1.0, len(answer.shown) / 4) if "annual" in answer.question else None)
+    monkeypatch.setitem(ANSWER_METRICS._entries, "length", lengths)
+    assert place.run() == 0
+    assert asked == text_of(*OFFLINE), "what was answered is not asked again"
+    assert {row["id"]: row["metrics"]["length"] for row in place.rows()} == dict.fromkeys(OFFLINE) | {"q1": 0.75}
+    assert place.found()["summary"]["answerable"]["all"]["metrics"]["length"] == {"value": 0.75, "scored": 1}
+    shown = capsys.readouterr().out
+    assert re.search(r"citation_precision\s+length\n", shown)
+    assert table(shown)["answerable: all"][-1].endswith(" 0.750 (of 1)")
+
+
+def test_a_row_of_before_there_were_metrics_is_measured_and_not_asked_again(place, asked):
+    assert place.run("--quiet") == 0
+    summary, lines = place.found()["summary"], place.file.read_text(encoding="utf-8").splitlines()
+    place.file.write_text("".join(re.sub(r',"metrics":\{.*?\}', "", line) + "\n" for line in lines), encoding="utf-8")
+    assert place.run("--quiet") == 0
+    assert len(asked) == 5
+    assert place.found()["summary"] == summary
+
+
+# From Python
+
+
+def test_a_run_is_a_call_that_shows_nothing_and_tells_what_happens(place, capsys):
+    steps, events, tally = [], [], Tally()
+
+    @contextmanager
+    def progress(what, total):
+        yield lambda done: steps.append((what, total, done))
+
+    def observe(event):
+        events.append(event)
+        tally(event)
+
+    engine = Engine(Settings(corpus=place.corpus, index_dir=place.index_dir), load("default"))
+    with closing(engine):
+        key = load_questions(place.questions, engine.documents)
+        asking = partial(answer_questions, engine, key, AnswersRequest(strategy("headers+bm25")), place.out)
+        run = asking(progress=progress, observe=observe)
+        again = asking()
+    assert steps == [("answering", 5, 1)] * 5
+    assert events == [Settled(row, again=False) for row in run.rows]
+    assert (run.reused, run.spent, tally.reused) == (0, {}, 0)
+    assert (again.reused, again.record) == (5, run.record)
+    assert [row.id for row in run.rows] == list(OFFLINE) == [question.id for question in run.questions]
+    assert (run.failed, run.answerable) == ((), {"q1", "q2", "q3", "q4"})
+    assert [path.name for path in place.out.iterdir()] == ["latest.answers.jsonl"], "save writes the rest"
+    run.save(place.out, reference=True)
+    saved = read_reference(place.out / "answers.json")
+    assert written(saved, seal=True) == written(run.record, seal=True)
+    assert capsys.readouterr() == ("", "")
+
+
 # Some of the questions
 
 
@@ -284,6 +364,8 @@ def test_a_limit_is_of_the_sample(place):
         (["--check"], 3, ["no committed answers yet", "docmind answers --save-baseline"]),
         (["--agreement"], 3, ["grades.csv is not there"]),
         (["--judge", "llm", "--judge-provider", "openai"], 2, ["needs --judge-model"]),
+        (["--judge", "llm", "--judge-provider", "groq"], 2, ["needs --judge-model"]),
+        (["--judge", "llm", "--judge-provider", "ollama"], 2, ["needs --judge-model"]),
     ],
 )
 def test_bad_options_are_told_before_anything_is_written(place, capsys, options, code, parts):
@@ -500,7 +582,12 @@ def test_a_failed_judgement_is_an_error_and_no_score_and_only_it_is_asked_again(
         assert "1 question ended in an error, q3 first: " in told.err
         assert "only these are asked again" in told.err
         counts = place.found()["summary"]["answerable"]["all"]
-        assert (counts["n"], counts["judged"], counts["verdicts"]["correct"], counts["rates"]["correct"]) == (4, 3, 3, 1.0)
+        assert (counts["n"], counts["judged"], counts["verdicts"]["correct"], counts["rates"]["correct"]) == (
+            4,
+            3,
+            3,
+            1.0,
+        )
         assert table(told.out)["answerable: all"][:3] == ["4", "3", "100.0"]
         assert place.found()["verdicts"]["q3"] is None
         [failed] = [row for row in place.rows() if row["error"]]

@@ -44,7 +44,7 @@ class AnswersRecord(Model):
     def _of_its_questions(self) -> Self:
         if odd := sorted(self.verdicts.keys() ^ self.fingerprint.questions.keys()):
             raise ValueError(
-                f"verdicts: one for each of fingerprint.questions was expected, which {odd[0]!r} is not in both"
+                f"verdicts: one for each of fingerprint.questions was expected; {odd[0]!r} is in one alone"
             )
         return self
 

@@ -33,7 +33,7 @@ def _figures(counts: Counts, metrics: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def _mean(mean: Mean, n: int) -> str:
-    return fraction(mean.value) + (f" of {mean.scored}" if 0 < mean.scored < n else "")
+    return fraction(mean.value) + (f" (of {mean.scored})" if 0 < mean.scored < n else "")
 
 
 def confidence(summary: Summary) -> Table:
