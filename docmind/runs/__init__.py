@@ -1,1 +1,1 @@
-"""Conducts what joins the parts: engine, key, metrics, records and observers. Nothing is shown or read from a terminal here."""
+"""Joins engine, key, metrics, records and observers into runs. It shows nothing and asks nobody."""
