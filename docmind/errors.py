@@ -53,6 +53,10 @@ class StorageError(DocMindError):
     """An index, a cache or a result that cannot be written or read."""
 
 
+class BaselineError(StorageError):
+    """A committed reference that is not what was written."""
+
+
 class IncompleteError(DocMindError):
     """Nothing to score, or what cannot be compared."""
 

@@ -20,8 +20,8 @@ def seclude(monkeypatch: pytest.MonkeyPatch, folder: Path) -> list[float]:
     slept: list[float] = []
     monkeypatch.chdir(folder)
     for provider in PROVIDERS:
-        monkeypatch.delenv(f"{provider.upper()}_API_KEY", raising=False)
-        monkeypatch.delenv(f"{provider.upper()}_BASE_URL", raising=False)
+        monkeypatch.delenv(PROVIDERS[provider].key_variable, raising=False)
+        monkeypatch.delenv(PROVIDERS[provider].address_variable, raising=False)
     monkeypatch.setenv("NO_PROXY", "127.0.0.1")
     monkeypatch.setattr(ssl, "create_default_context", _CONTEXT)
     monkeypatch.setattr("docmind.llm.retry.sleep", slept.append)
@@ -30,5 +30,5 @@ def seclude(monkeypatch: pytest.MonkeyPatch, folder: Path) -> list[float]:
 
 def point(monkeypatch: pytest.MonkeyPatch, provider: str, server: LlmServer) -> None:
     """Let `provider` ask `server`."""
-    monkeypatch.setenv(f"{provider.upper()}_API_KEY", KEY)
-    monkeypatch.setenv(f"{provider.upper()}_BASE_URL", server.url)
+    monkeypatch.setenv(PROVIDERS[provider].key_variable, KEY)
+    monkeypatch.setenv(PROVIDERS[provider].address_variable, server.url)

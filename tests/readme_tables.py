@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from docmind.evaluation.gate.thresholds import read_thresholds
+from docmind.evaluation.record.answers import read_reference
 from docmind.evaluation.record.baseline import read_baseline
 from docmind.evaluation.reports.markdown import table
 from docmind.evaluation.reports.tables import Table, fraction, ladder, leakage, matrix, percent
@@ -76,16 +77,21 @@ def bench() -> str:
 
 
 def answers() -> str:
-    found = result("answers.json")["summary"]
+    found = read_reference(ROOT / "results" / "answers.json").summary
     groups = {
-        "answerable": found["answerable"]["by_split"]["test"],
-        "unanswerable": found["unanswerable"]["by_split"]["test"],
+        "answerable": found.answerable.by_split["test"],
+        "unanswerable": found.unanswerable.by_split["test"],
     }
     rows = tuple(
-        (name, str(part["n"]), *(percent(part["rates"][v]) for v in VERDICTS)) for name, part in groups.items()
+        (name, str(part.n), *(percent(part.rates[v] if part.rates else None) for v in VERDICTS))
+        for name, part in groups.items()
     )
-    area = found["confidence"]["by_split"]["test"]
-    told = "; ".join(f"{name} {a['value']:.2f} ({a['low']:.2f} to {a['high']:.2f})" for name, a in area.items())
+    areas = found.confidence.by_split["test"]
+    told = "; ".join(
+        f"{name} {area.value:.2f} ({area.low:.2f} to {area.high:.2f})"
+        for name, area in (("all", areas.all), ("near", areas.near), ("far", areas.far))
+        if area
+    )
     return (
         table(Table(("on `test`, percent", "questions", *VERDICTS), rows))
         + f"\n\nHow well their confidence tells answerable from unanswerable questions (AUROC with a 95 % interval): {told}."

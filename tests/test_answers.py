@@ -8,6 +8,8 @@ import re
 import shutil
 from collections import Counter
 from collections.abc import Callable
+from contextlib import closing, contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +20,14 @@ from workplace import QUESTIONS, Workplace, disk
 
 import docmind.cli
 from docmind.cli import main
+from docmind.config import Settings, strategy
+from docmind.evaluation.key.dataset import load_questions
+from docmind.evaluation.record.answers import read_reference, written
+from docmind.evaluation.scoring.answermetrics import ANSWER_METRICS, AnswerMetric
 from docmind.generation.extractive import Extractive
+from docmind.models import load
+from docmind.retrieval.engine import Engine
+from docmind.runs.answers import AnswersRequest, Settled, Tally, answer_questions
 
 THRESHOLDS = """
 production: headers+rerank
@@ -114,14 +123,14 @@ def table(shown: str) -> dict[str, list[str]]:
 def test_every_question_is_answered_offline_and_the_verdicts_are_shown_and_kept(place, capsys):
     assert place.run() == 0
     shown = capsys.readouterr()
-    assert table(shown.out)["answerable: all"] == ["4", "4", "75.0", "25.0", "0.0", "0.0", "0.0"]
-    assert table(shown.out)["unanswerable: all"] == ["1", "1", "0.0", "0.0", "0.0", "100.0", "0.0"]
+    assert table(shown.out)["answerable: all"][:7] == ["4", "4", "75.0", "25.0", "0.0", "0.0", "0.0"]
+    assert table(shown.out)["unanswerable: all"] == ["1", "1", "0.0", "0.0", "0.0", "100.0", "0.0", *"––––"]
     assert "1.000 (1.00–1.00)" in shown.out
     assert f"Written to {place.file} and {place.out / 'latest.answers.json'}." in shown.out
     assert {row["id"]: row["verdict"] for row in place.rows()} == OFFLINE
     found = place.found()
     assert found["verdicts"] == OFFLINE
-    assert found["summary"]["answerable"]["all"]["correct"] == 3
+    assert found["summary"]["answerable"]["all"]["verdicts"]["correct"] == 3
     assert {k: v for k, v in found["fingerprint"].items() if k in ("strategy", "answerer", "judge")} == {
         "strategy": "headers+rerank", "answerer": "extractive", "judge": "span",
     }  # fmt: skip
@@ -228,13 +237,84 @@ def test_a_changed_question_is_asked_again(place, asked):
 
 def test_another_judge_judges_the_same_answers_anew_and_other_rules_ask_again(place, monkeypatch, asked):
     assert place.run() == 0
-    monkeypatch.setattr("docmind.cli.answers.span_judge", lambda: "another rule")
+    monkeypatch.setattr("docmind.runs.answers.span_judge", lambda: "another rule")
     assert place.run() == 0
     assert asked == text_of(*OFFLINE), "the answers are the same, and judged anew"
     assert [row["id"] for row in place.rows()] == [*OFFLINE, *OFFLINE]
-    monkeypatch.setattr("docmind.cli.answers.fingerprint", lambda: "other prompts")
+    monkeypatch.setattr("docmind.runs.answers.fingerprint", lambda: "other prompts")
     assert place.run() == 0
     assert asked == [*text_of(*OFFLINE), *text_of(*OFFLINE)]
+
+
+# Metrics
+
+
+def test_the_metrics_of_every_answer_are_kept_and_their_means_told(place, capsys):
+    assert place.run() == 0
+    rows = {row["id"]: row["metrics"] for row in place.rows()}
+    assert list(rows["q1"]) == ["token_f1", "exact_match", "citation_recall", "citation_precision"]
+    assert [rows[name]["citation_recall"] for name in OFFLINE] == [1, 0.5, 1, 1, None]
+    assert set(rows["u1"].values()) == {None}
+    found = place.found()["summary"]["answerable"]["all"]["metrics"]["citation_recall"]
+    assert found == {"value": 0.875, "scored": 4}  # (1 + .5 + 1 + 1) / 4
+    shown = capsys.readouterr().out
+    assert "token_f1 exact_match citation_recall citation_precision" in shown
+    assert table(shown)["answerable: all"][9] == "0.875"
+
+
+def test_a_metric_that_is_added_is_in_rows_summary_and_table(place, monkeypatch, capsys, asked):
+    assert place.run("--quiet") == 0
+    lengths = AnswerMetric(lambda answer: min(1.0, len(answer.shown) / 4) if "annual" in answer.question else None)
+    monkeypatch.setitem(ANSWER_METRICS._entries, "length", lengths)
+    assert place.run() == 0
+    assert asked == text_of(*OFFLINE), "what was answered is not asked again"
+    assert {row["id"]: row["metrics"]["length"] for row in place.rows()} == dict.fromkeys(OFFLINE) | {"q1": 0.75}
+    assert place.found()["summary"]["answerable"]["all"]["metrics"]["length"] == {"value": 0.75, "scored": 1}
+    shown = capsys.readouterr().out
+    assert re.search(r"citation_precision\s+length\n", shown)
+    assert table(shown)["answerable: all"][-1].endswith(" 0.750 (of 1)")
+
+
+def test_a_row_of_before_there_were_metrics_is_measured_and_not_asked_again(place, asked):
+    assert place.run("--quiet") == 0
+    summary, lines = place.found()["summary"], place.file.read_text(encoding="utf-8").splitlines()
+    place.file.write_text("".join(re.sub(r',"metrics":\{.*?\}', "", line) + "\n" for line in lines), encoding="utf-8")
+    assert place.run("--quiet") == 0
+    assert len(asked) == 5
+    assert place.found()["summary"] == summary
+
+
+# From Python
+
+
+def test_a_run_is_a_call_that_shows_nothing_and_tells_what_happens(place, capsys):
+    steps, events, tally = [], [], Tally()
+
+    @contextmanager
+    def progress(what, total):
+        yield lambda done: steps.append((what, total, done))
+
+    def observe(event):
+        events.append(event)
+        tally(event)
+
+    engine = Engine(Settings(corpus=place.corpus, index_dir=place.index_dir), load("default"))
+    with closing(engine):
+        key = load_questions(place.questions, engine.documents)
+        asking = partial(answer_questions, engine, key, AnswersRequest(strategy("headers+bm25")), place.out)
+        run = asking(progress=progress, observe=observe)
+        again = asking()
+    assert steps == [("answering", 5, 1)] * 5
+    assert events == [Settled(row, again=False) for row in run.rows]
+    assert (run.reused, run.spent, tally.reused) == (0, {}, 0)
+    assert (again.reused, again.record) == (5, run.record)
+    assert [row.id for row in run.rows] == list(OFFLINE) == [question.id for question in run.questions]
+    assert (run.failed, run.answerable) == ((), {"q1", "q2", "q3", "q4"})
+    assert [path.name for path in place.out.iterdir()] == ["latest.answers.jsonl"], "save writes the rest"
+    run.save(place.out, reference=True)
+    saved = read_reference(place.out / "answers.json")
+    assert written(saved, seal=True) == written(run.record, seal=True)
+    assert capsys.readouterr() == ("", "")
 
 
 # Some of the questions
@@ -243,7 +323,7 @@ def test_another_judge_judges_the_same_answers_anew_and_other_rules_ask_again(pl
 def test_a_limit_takes_the_first(place):
     assert place.run("--limit", "2") == 0
     assert [row["id"] for row in place.rows()] == ["q1", "q2"]
-    assert place.found()["summary"]["counts"] == {"answerable": 2, "unanswerable": 0}
+    assert [place.found()["summary"][part]["all"]["n"] for part in ("answerable", "unanswerable")] == [2, 0]
     assert list(place.found()["fingerprint"]["questions"]) == ["q1", "q2"]
 
 
@@ -284,6 +364,8 @@ def test_a_limit_is_of_the_sample(place):
         (["--check"], 3, ["no committed answers yet", "docmind answers --save-baseline"]),
         (["--agreement"], 3, ["grades.csv is not there"]),
         (["--judge", "llm", "--judge-provider", "openai"], 2, ["needs --judge-model"]),
+        (["--judge", "llm", "--judge-provider", "groq"], 2, ["needs --judge-model"]),
+        (["--judge", "llm", "--judge-provider", "ollama"], 2, ["needs --judge-model"]),
     ],
 )
 def test_bad_options_are_told_before_anything_is_written(place, capsys, options, code, parts):
@@ -500,7 +582,12 @@ def test_a_failed_judgement_is_an_error_and_no_score_and_only_it_is_asked_again(
         assert "1 question ended in an error, q3 first: " in told.err
         assert "only these are asked again" in told.err
         counts = place.found()["summary"]["answerable"]["all"]
-        assert (counts["n"], counts["judged"], counts["correct"], counts["rates"]["correct"]) == (4, 3, 3, 1.0)
+        assert (counts["n"], counts["judged"], counts["verdicts"]["correct"], counts["rates"]["correct"]) == (
+            4,
+            3,
+            3,
+            1.0,
+        )
         assert table(told.out)["answerable: all"][:3] == ["4", "3", "100.0"]
         assert place.found()["verdicts"]["q3"] is None
         [failed] = [row for row in place.rows() if row["error"]]
@@ -575,7 +662,7 @@ def test_an_answer_that_was_paid_is_kept_before_it_is_judged(place, monkeypatch)
     with LlmServer(two_models("Yes [1].", lambda _: CORRECT)) as server:
         models = both(monkeypatch, server)
         with monkeypatch.context() as patched:
-            patched.setattr("docmind.cli.answers.judge", interrupt)
+            patched.setattr("docmind.runs.answers.judge", interrupt)
             assert place.run(*models) == 130
         assert place.run(*models) == 0
     assert Counter(asked.body["model"] for asked in server.requests) == {"small": 5, "large": 5}

@@ -26,6 +26,7 @@ from docmind.cli.chat import HISTORY, REMEMBERED
 from docmind.config import MATRIX
 from docmind.errors import StorageError
 from docmind.evaluation.reports.tables import Table
+from docmind.generation.answer import ANSWERERS
 from docmind.generation.prompts import ABSTENTION
 
 QUESTION = "How many days of annual leave?"
@@ -151,7 +152,7 @@ def test_quit_leaves_a_pipe_too(say):
 
 def test_help_names_every_command_and_provider(say):
     out, _ = say("/help")
-    for word in ("/strategy", "/provider", "/sources", "/help", "/quit", "Ctrl-D", "extractive, mistral, openai"):
+    for word in ("/strategy", "/provider", "/sources", "/help", "/quit", "Ctrl-D", ", ".join(ANSWERERS)):
         assert word in out
 
 
@@ -236,7 +237,7 @@ def test_a_strategy_whose_index_cannot_be_built_changes_nothing(say, monkeypatch
 
 
 def test_an_unknown_provider_is_told(say):
-    message = "unknown provider 'mistrall'. Did you mean 'mistral'? There are: extractive, mistral, openai."
+    message = f"unknown provider 'mistrall'. Did you mean 'mistral'? There are: {', '.join(ANSWERERS)}."
     out, err = say("/provider mistrall", "/provider", QUESTION, code=2)
     assert message in err
     assert out.startswith("provider extractive; usable now: extractive\n")

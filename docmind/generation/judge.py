@@ -6,8 +6,9 @@ from collections.abc import Callable
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from docmind.errors import DocMindError
+from docmind.errors import DocMindError, UsageError
 from docmind.generation.prompts import ABSTENTION, mark_for
+from docmind.llm import PROVIDERS
 from docmind.protocols import LLM
 from docmind.types import Answer, Message, Question, Usage, Verdict
 
@@ -42,6 +43,15 @@ class JudgementError(DocMindError):
     def __init__(self, message: str, raw: str) -> None:
         super().__init__(message)
         self.raw = raw
+
+
+def judging_model(provider: str, model: str | None = None) -> LLM:
+    """The model of `provider` that judges, its own for that if None. Raises UsageError where the provider is unknown or has
+    none, LanguageModelError where its key is missing."""
+    host = PROVIDERS[provider]
+    if not (named := model or host.judge):
+        raise UsageError(f"--judge-provider {provider} needs --judge-model: name a model that judges well.")
+    return host(named)
 
 
 def judge(llm: LLM, question: Question, answer: Answer, spend: Callable[[str, Usage], object]) -> Judgement:

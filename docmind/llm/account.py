@@ -19,51 +19,49 @@ class Account:
     """A provider's address, such as "https://api.openai.com/v1", and a key for it, which no repr shows.
 
     `elsewhere` is the host and port where the provider's protocol is spoken by another server, and "" for its own.
+    `key_variable` and `address_variable` are where key and address can be set.
     """
 
     provider: str
     address: str
     elsewhere: str
     key: SecretStr | None
+    key_variable: str
+    address_variable: str
 
     @property
     def secret(self) -> str | None:
         """The key itself, for the header it is sent in."""
         return self.key.get_secret_value() if self.key else None
 
-    @property
-    def key_variable(self) -> str:
-        """The variable that holds the key."""
-        return f"{self.provider.upper()}_API_KEY"
 
-    @property
-    def address_variable(self) -> str:
-        """The variable that holds the address."""
-        return f"{self.provider.upper()}_BASE_URL"
+def account(provider: str, home: str, variables: tuple[str, str], *, key_at_home: bool, key_elsewhere: bool) -> Account:
+    """The account at `home`, or at the address that is set, with the key that is set; `variables` hold key and address.
 
-
-def account(provider: str, home: str, *, keyless_elsewhere: bool = False) -> Account:
-    """The account at `home`, or at the address in PROVIDER_BASE_URL, with the key in PROVIDER_API_KEY.
-
-    With `keyless_elsewhere`, a server at another address needs no key. Raises LanguageModelError where a key is
-    missing, or where key or address cannot be used; neither is quoted, since both may hold a secret.
+    `key_at_home` and `key_elsewhere` say whether a key is needed there. Raises LanguageModelError where it is missing, or
+    where key or address cannot be used; neither is quoted, since both may hold a secret.
     """
-    prefix = provider.upper()
-    key = _read(f"{prefix}_API_KEY")
-    address = (_read(f"{prefix}_BASE_URL") or home).rstrip("/")
-    elsewhere = "" if address == home else _host(address, prefix)
-    if not key and not (elsewhere and keyless_elsewhere):
-        own = f" A server of your own (Ollama, vLLM) needs {prefix}_BASE_URL and no key." if keyless_elsewhere else ""
+    key_variable, address_variable = variables
+    key = _read(key_variable)
+    address = (_read(address_variable) or home).rstrip("/")
+    elsewhere = "" if address == home else _host(address, variables)
+    if not key and (key_elsewhere if elsewhere else key_at_home):
+        own = "" if key_elsewhere else f" A server of your own (Ollama, vLLM) needs {address_variable} and no key."
         raise LanguageModelError(
-            f"{prefix}_API_KEY is not set, and {provider} needs a key. Set it in the environment or in .env, as "
+            f"{key_variable} is not set, and {provider} needs a key. Set it in the environment or in .env, as "
             f".env.example shows.{own} The extractive answers need none."
         )
     if key and not (key.isascii() and key.isprintable() and set(key).isdisjoint(NO_KEY_HAS)):
         raise LanguageModelError(
-            f"{prefix}_API_KEY holds a blank, a quotation mark or a character that no key has. Copy the key again, and "
+            f"{key_variable} holds a blank, a quotation mark or a character that no key has. Copy the key again, and "
             "write it without quotation marks."
         )
-    return Account(provider, address, elsewhere, SecretStr(key) if key else None)
+    return Account(provider, address, elsewhere, SecretStr(key) if key else None, key_variable, address_variable)
+
+
+def is_set(variable: str) -> bool:
+    """Whether `variable` holds more than blanks."""
+    return _read(variable) is not None
 
 
 def _read(name: str) -> str | None:
@@ -78,7 +76,7 @@ def _read(name: str) -> str | None:
     return (value or "").strip() or None
 
 
-def _host(address: str, prefix: str) -> str:
+def _host(address: str, variables: tuple[str, str]) -> str:
     """Host and port of `address`, which may hold no user, password, query or fragment: logs show addresses."""
     import httpx
 
@@ -89,8 +87,9 @@ def _host(address: str, prefix: str) -> str:
     except (httpx.InvalidURL, UnicodeError):
         usable = False
     if not usable:
+        key_variable, address_variable = variables
         raise LanguageModelError(
-            f"{prefix}_BASE_URL is no address of the form https://host/v1 without quotation marks, a user, a password or "
-            f"a query. Mend it; a key belongs in {prefix}_API_KEY."
+            f"{address_variable} is no address of the form https://host/v1 without quotation marks, a user, a password or "
+            f"a query. Mend it; a key belongs in {key_variable}."
         )
     return url.netloc.decode("ascii")

@@ -62,7 +62,7 @@ class ChatModel(ABC):
         max_tokens: int = 1024,
         on_text: Callable[[str], object] | None = None,
     ) -> Completion:
-        """As `LLM.complete` says. `Completion.model` is the name without the provider, as `prices.cost` wants it.
+        """As `LLM.complete` says. `Completion.model` is the name without the provider.
 
         An empty text is an error, save with `schema` where it is `cut`: the caller may ask again with a larger limit.
         """

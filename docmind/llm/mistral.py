@@ -8,7 +8,6 @@ from collections.abc import Generator, Iterator
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from docmind.llm.account import account
 from docmind.llm.chat import ChatModel, Piece, Request, tokens
 from docmind.llm.connection import connection, timeout
 from docmind.llm.failure import refused, shown, unreadable
@@ -24,10 +23,7 @@ logger = logging.getLogger(__name__)
 
 
 class Mistral(ChatModel):
-    """Mistral, or the server at MISTRAL_BASE_URL. Raises LanguageModelError where MISTRAL_API_KEY is missing."""
-
-    def __init__(self, model: str | None = None) -> None:
-        super().__init__(account("mistral", "https://api.mistral.ai/v1"), model or "mistral-small-2506")
+    """A model of Mistral, or of another server that speaks its protocol."""
 
     @cached_property
     def _client(self) -> Client:

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any
 
 from pydantic import AliasChoices, BaseModel, Field, ValidationError
 
-from docmind.llm.account import account
 from docmind.llm.chat import ChatModel, Piece, Request, tokens
 from docmind.llm.connection import connection
 from docmind.llm.failure import refused, unreadable
@@ -24,11 +23,7 @@ if TYPE_CHECKING:
 
 
 class OpenAI(ChatModel):
-    """OpenAI, or the server at OPENAI_BASE_URL, which needs no key. Raises LanguageModelError where a key is missing."""
-
-    def __init__(self, model: str | None = None) -> None:
-        home = account("openai", "https://api.openai.com/v1", keyless_elsewhere=True)
-        super().__init__(home, model or "gpt-4.1-mini")
+    """A model of OpenAI, or of another server that speaks its protocol. A key is sent where there is one."""
 
     @cached_property
     def _client(self) -> httpx.Client:

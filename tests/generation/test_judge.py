@@ -9,7 +9,8 @@ from standin_llm import LlmServer, Reply
 
 from docmind.errors import LanguageModelError, UsageError
 from docmind.evaluation.scoring.answers import VERDICTS, check_judge
-from docmind.generation.judge import SYSTEM, TOKENS, Judgement, JudgementError, judge
+from docmind.generation.judge import SYSTEM, TOKENS, Judgement, JudgementError, judge, judging_model
+from docmind.llm import PROVIDERS
 from docmind.types import Answer, Citation, Gold, Question, Span, Usage
 
 QUESTION = Question("q1", "How long is leave?", (Gold((Span("0000.md", 0, 5),)),), answer="Five days.")
@@ -188,3 +189,15 @@ def test_the_verdicts_are_those_of_the_evaluation():
     with pytest.raises(ValidationError):
         Judgement(reason="", verdict="good")
     assert [Judgement(reason="", verdict=verdict).verdict for verdict in VERDICTS] == list(VERDICTS)
+
+
+@pytest.mark.parametrize("provider", PROVIDERS)
+def test_a_judge_is_the_model_that_is_named_or_its_providers_own_for_that(monkeypatch, provider):
+    host = PROVIDERS[provider]
+    monkeypatch.setenv(host.key_variable, "plain-key")
+    assert judging_model(provider, "large").name == f"{provider}/large"
+    if host.judge:
+        assert judging_model(provider).name == f"{provider}/{host.judge}"
+    else:
+        with pytest.raises(UsageError, match=f"--judge-provider {provider} needs --judge-model"):
+            judging_model(provider)

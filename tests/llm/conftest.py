@@ -36,8 +36,8 @@ def connect(provider: str, monkeypatch: pytest.MonkeyPatch) -> Callable[[LlmServ
     """Makes the provider's default model, which asks the given server or address."""
 
     def make(server: LlmServer | str) -> LLM:
-        monkeypatch.setenv(f"{provider.upper()}_API_KEY", KEY)
-        monkeypatch.setenv(f"{provider.upper()}_BASE_URL", server if isinstance(server, str) else server.url)
+        monkeypatch.setenv(PROVIDERS[provider].key_variable, KEY)
+        monkeypatch.setenv(PROVIDERS[provider].address_variable, server if isinstance(server, str) else server.url)
         return PROVIDERS[provider](None)
 
     return make

@@ -8,18 +8,27 @@ import pytest
 from standin_llm import LlmServer
 
 from docmind.errors import LanguageModelError, UsageError
-from docmind.llm import PROVIDERS, available
-from docmind.types import Message
+from docmind.llm import PROVIDERS, Provider, available
+from docmind.llm.openai import OpenAI
+from docmind.llm.prices import cost
+from docmind.types import Message, Usage
 
 ASKED = [Message("user", "How long?")]
 
 
-def test_without_a_key_the_error_names_the_variable_and_the_way_without_one(provider):
+@pytest.fixture(params=[name for name, provider in PROVIDERS.items() if provider.key_at_home])
+def needing(request):
+    """Each provider that needs a key at its own address."""
+    return request.param
+
+
+def test_without_a_key_the_error_names_the_variable_and_the_way_without_one(needing):
+    provider = needing
     with pytest.raises(LanguageModelError) as caught:
         PROVIDERS[provider](None)
     assert f"{provider.upper()}_API_KEY" in str(caught.value)
     assert "extractive answers need none" in str(caught.value)
-    own = "A server of your own (Ollama, vLLM) needs OPENAI_BASE_URL and no key." in str(caught.value)
+    own = f"A server of your own (Ollama, vLLM) needs {provider.upper()}_BASE_URL and no key." in str(caught.value)
     assert own == (provider == "openai")
 
 
@@ -56,7 +65,8 @@ def test_nothing_of_the_file_is_exported(provider):
     assert f"{provider.upper()}_API_KEY" not in os.environ
 
 
-def test_a_blank_variable_switches_the_key_of_the_file_off(provider, monkeypatch):
+def test_a_blank_variable_switches_the_key_of_the_file_off(needing, monkeypatch):
+    provider = needing
     Path(".env").write_text(f"{provider.upper()}_API_KEY=plain-key\n")
     monkeypatch.setenv(f"{provider.upper()}_API_KEY", " ")
     with pytest.raises(LanguageModelError, match="is not set"):
@@ -110,13 +120,22 @@ def test_a_slash_at_the_end_of_an_address_changes_nothing(connect, end):
     assert server.requests[0].path == "/v1/chat/completions"
 
 
-def test_a_server_of_ones_own_needs_no_key_of_openai(monkeypatch):
+@pytest.mark.parametrize("provider", ["openai", "ollama"])
+def test_a_server_of_ones_own_needs_no_key(provider, monkeypatch):
     with LlmServer(["Yes."]) as server:
-        monkeypatch.setenv("OPENAI_BASE_URL", server.url)
-        assert PROVIDERS["openai"]("llama3.2").complete(ASKED).text == "Yes."
-        assert available() == ("openai",)
+        monkeypatch.setenv(f"{provider.upper()}_BASE_URL", server.url)
+        assert PROVIDERS[provider]("some-model").complete(ASKED).text == "Yes."
+        assert available() == (provider,)
     assert "authorization" not in server.requests[0].headers
-    assert server.requests[0].body["model"] == "llama3.2"
+    assert server.requests[0].body["model"] == "some-model"
+
+
+@pytest.mark.parametrize("provider", ["mistral", "groq"])
+def test_a_key_is_needed_elsewhere_too_where_the_row_says_so(provider, monkeypatch):
+    monkeypatch.setenv(f"{provider.upper()}_BASE_URL", "http://localhost:8000/v1")
+    with pytest.raises(LanguageModelError, match=f"{provider.upper()}_API_KEY is not set"):
+        PROVIDERS[provider]()
+    assert available() == ()
 
 
 def test_at_home_a_name_is_provider_and_model(provider, monkeypatch):
@@ -130,6 +149,34 @@ def test_openai_at_its_own_address_needs_a_key(monkeypatch):
         PROVIDERS["openai"](None)
 
 
+def test_ollama_at_its_own_address_needs_nothing_and_is_offered_where_its_address_is_set(monkeypatch):
+    assert PROVIDERS["ollama"]("llama3.2").name == "ollama/llama3.2"
+    assert available() == ()
+    monkeypatch.setenv("OLLAMA_BASE_URL", PROVIDERS["ollama"].home)
+    assert PROVIDERS["ollama"]("llama3.2").name == "ollama/llama3.2"
+    assert available() == ("ollama",)
+
+
+def test_a_provider_is_a_row(monkeypatch):
+    added = Provider("acme", "https://acme.test/v1", OpenAI, model="m-1", prices={"m-1": (1.0, 2.0)})
+    monkeypatch.setitem(PROVIDERS._entries, "acme", added)
+    with pytest.raises(LanguageModelError, match="ACME_API_KEY is not set"):
+        PROVIDERS["acme"]()
+    monkeypatch.setenv("ACME_API_KEY", "plain-key")
+    assert available() == ("acme",)
+    assert PROVIDERS["acme"]().name == "acme/m-1"
+    # 1,000,000 in at $1 and 500,000 out at $2 a million
+    assert cost("acme/m-1", Usage(1_000_000, 500_000)) == pytest.approx(2.0)
+    with LlmServer(["Yes."]) as server:
+        monkeypatch.setenv("ACME_BASE_URL", server.url)
+        assert PROVIDERS["acme"]().complete(ASKED).text == "Yes."
+    assert server.requests[0].headers["authorization"] == "Bearer plain-key"
+
+
+def test_a_judge_is_a_model_of_its_provider_that_does_not_answer(provider):
+    assert PROVIDERS[provider].judge != PROVIDERS[provider].model
+
+
 def test_available_are_those_with_a_key(provider, monkeypatch):
     assert available() == ()
     monkeypatch.setenv(f"{provider.upper()}_API_KEY", "plain-key")
@@ -137,7 +184,7 @@ def test_available_are_those_with_a_key(provider, monkeypatch):
 
 
 def test_an_unknown_provider_is_told_which_there_are():
-    with pytest.raises(UsageError, match="mistral, openai"):
+    with pytest.raises(UsageError, match=", ".join(PROVIDERS)):
         PROVIDERS["mistrall"]
 
 
@@ -145,7 +192,7 @@ def test_importing_reads_nothing_and_loads_no_client():
     code = """
 import os, sys, builtins
 class Refusing(dict):
-    def get(self, name, *_): assert "MISTRAL" not in name and "OPENAI" not in name; return None
+    def get(self, name, *_): assert not name.endswith(("_API_KEY", "_BASE_URL")); return None
     __getitem__ = get
 import docmind.llm.account, docmind.errors
 docmind.llm.account.os.environ = Refusing()

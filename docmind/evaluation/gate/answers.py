@@ -1,47 +1,27 @@
-"""Judges a run of answers by the thresholds and against the committed one. Retrieval has a gate of its own (gate.py).
-
-A run is the object of answers.json: `fingerprint`, `summary` (answers.py) and `verdicts` by question.
-"""
+"""Judges a run of answers by the thresholds and against the committed one. Retrieval has a gate of its own (verdict.py)."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection
 from fractions import Fraction
-from pathlib import Path
-from typing import Any
 
-from docmind.errors import IncompleteError, StorageError
 from docmind.evaluation.gate.thresholds import AnswerThresholds, exact
 from docmind.evaluation.gate.verdict import Check, percent
-from docmind.evaluation.record.answers import SCHEMA
-from docmind.evaluation.record.results import read_object, unbroken
+from docmind.evaluation.record.answers import REMEDY, AnswersRecord
+from docmind.evaluation.scoring.summary import Counts
 from docmind.text import plural
-
-_REMEDY = "Restore the committed file, or make it anew: docmind answers --save-baseline."
-
-
-def read_reference(path: Path) -> dict[str, Any]:
-    """What `sealed` gave, from its file. Raises IncompleteError where there is none yet, StorageError where it was changed
-    or is something else."""
-    if not path.exists():
-        raise IncompleteError(
-            f"{path}: there are no committed answers yet. Make them: docmind answers --save-baseline."
-        )
-    found = unbroken(path, read_object(path, (SCHEMA,), _REMEDY), _REMEDY)
-    if not isinstance(found.get("verdicts"), dict) or not isinstance(found.get("fingerprint"), dict):
-        raise StorageError(f"{path}: has no verdicts, or does not say of which questions. {_REMEDY}")
-    return {key: value for key, value in found.items() if key != "checksum"}
+from docmind.types import Verdict
 
 
 def judge_answers(
-    run: Mapping[str, Any],
-    reference: Mapping[str, Any],
+    run: AnswersRecord,
+    reference: AnswersRecord,
     thresholds: AnswerThresholds,
     answerable: Collection[str],
 ) -> tuple[Check, ...]:
     """The checks, each with the figures that decide; `answerable` are the ids of the run's questions that have gold.
     `passed` is None where the run does not say."""
-    with_gold, without = (run["summary"][part]["all"] for part in ("answerable", "unanswerable"))
+    with_gold, without = run.summary.answerable.all, run.summary.unanswerable.all
     return (
         _bound("correct answers", with_gold, "correct", at_least=thresholds.min_correct),
         _bound("wrong answers", with_gold, "wrong", at_most=thresholds.max_wrong),
@@ -51,45 +31,43 @@ def judge_answers(
     )
 
 
-def _abstention(counts: Mapping[str, Any], thresholds: AnswerThresholds) -> tuple[Check, ...]:
+def _abstention(counts: Counts, thresholds: AnswerThresholds) -> tuple[Check, ...]:
     what = "abstentions on unanswerable questions"
     if thresholds.min_abstention is None:
-        told = (
-            f"{what}: the answer key has {plural(counts['n'], 'such question')}, and the thresholds no min_abstention"
-        )
-        return (Check("answers", None, f"{told}. Add it", "abstained"),) if counts["n"] else ()
-    if not counts["n"]:
+        told = f"{what}: the answer key has {plural(counts.n, 'such question')}, and the thresholds no min_abstention"
+        return (Check("answers", None, f"{told}. Add it", "abstained"),) if counts.n else ()
+    if not counts.n:
         told = f"{what}: the answer key has no such question. Write some, or take min_abstention out of the thresholds"
         return (Check("answers", None, told, "abstained"),)
     return (_bound(what, counts, "abstained", at_least=thresholds.min_abstention),)
 
 
 def _bound(
-    what: str, counts: Mapping[str, Any], verdict: str, *, at_least: float | None = None, at_most: float | None = None
+    what: str, counts: Counts, verdict: Verdict, *, at_least: float | None = None, at_most: float | None = None
 ) -> Check:
     least = at_least is not None
     bound = exact(at_least if at_least is not None else at_most or 0.0)
     asked = f"{what} must be at {'least' if least else 'most'} {percent(bound)} %"
-    if not counts["n"] or counts["judged"] < counts["n"]:
-        return Check("answers", None, f"{asked}; only {counts['judged']} of {counts['n']} have a verdict", verdict)
-    rate = Fraction(counts[verdict], counts["n"])
+    if not counts.n or counts.judged < counts.n:
+        return Check("answers", None, f"{asked}; only {counts.judged} of {counts.n} have a verdict", verdict)
+    rate = Fraction(counts.verdicts[verdict], counts.n)
     passed = rate >= bound if least else rate <= bound
     return Check(
-        "answers", passed, f"{asked}; they are {percent(rate)} % ({counts[verdict]} of {counts['n']})", verdict
+        "answers", passed, f"{asked}; they are {percent(rate)} % ({counts.verdicts[verdict]} of {counts.n})", verdict
     )
 
 
 def _regression(
-    run: Mapping[str, Any], reference: Mapping[str, Any], thresholds: AnswerThresholds, answerable: Collection[str]
+    run: AnswersRecord, reference: AnswersRecord, thresholds: AnswerThresholds, answerable: Collection[str]
 ) -> Check:
-    old, new = (side["fingerprint"]["questions"] for side in (reference, run))
+    old, new = (side.fingerprint.questions for side in (reference, run))
     same = [
-        name for name in new if name in answerable and old.get(name) == new[name] and run["verdicts"][name] is not None
+        name for name in new if name in answerable and old.get(name) == new[name] and run.verdicts[name] is not None
     ]
     if not same:
-        return Check("answers", None, f"no answerable question is as in the committed answers. {_REMEDY}", "correct")
-    before = [name for name in same if reference["verdicts"][name] == "correct"]
-    after = [name for name in same if run["verdicts"][name] == "correct"]
+        return Check("answers", None, f"no answerable question is as in the committed answers. {REMEDY}", "correct")
+    before = [name for name in same if reference.verdicts[name] == "correct"]
+    after = [name for name in same if run.verdicts[name] == "correct"]
     lost, gained = sorted(set(before) - set(after)), sorted(set(after) - set(before))
     told = (
         f"of {len(same)} answerable questions that are the same, {len(lost)} correct answers were lost and {len(gained)} gained; "

@@ -1,169 +1,82 @@
-"""A question's answer as it stands in the JSON Lines file, and the keys by which it is found again.
+"""A run of answers as it stands in latest.answers.json and answers.json: its one reader and its one writer.
 
-A Row with an `error` has no verdict and is in no rate; how many have one is told beside every rate (`judged` of `n`).
+The second, the committed reference, is sealed: it ends with a checksum of the rest.
 """
 
 from __future__ import annotations
 
-import inspect
-import logging
-from collections.abc import Iterable
+import reprlib
 from pathlib import Path
-from typing import Annotated, Any, Self
+from typing import Any, Self
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic import ValidationError, model_validator
 
-from docmind.config import COVERED
-from docmind.errors import StorageError
-from docmind.evaluation.record.layout import checksum
-from docmind.evaluation.scoring import spans
-from docmind.evaluation.scoring.answers import span_verdict
-from docmind.types import Answer, Citation, Question, Ranking, Span, Usage, Verdict
+from docmind.errors import BaselineError, IncompleteError
+from docmind.evaluation.record.layout import dumps
+from docmind.evaluation.record.results import read_object, sealed, unbroken
+from docmind.evaluation.scoring.summary import Model, Summary
+from docmind.types import Verdict
 
-_log = logging.getLogger(__name__)
+SCHEMA = "docmind.answers/3"
 
-SCHEMA = "docmind.answers/2"
-
-
-def span_judge() -> str:
-    """Names span_verdict and its rule in a row's key, so that what another rule judged is judged anew."""
-    return checksum(["span", COVERED, *(inspect.getsource(part) for part in (span_verdict, spans))])
+REMEDY = "Restore the committed file, or make it anew: docmind answers --save-baseline."
 
 
-def _whole(span: tuple[str, int, int]) -> tuple[str, int, int]:
-    Span(*span)  # a ValueError where it is none
-    return span
+class Fingerprint(Model):
+    """What the verdicts are of: a hash of each question by id, the names of strategy, answerer and judge ("span" without a
+    model), and a hash of the `code` that makes answers."""
+
+    questions: dict[str, str]
+    strategy: str
+    answerer: str
+    judge: str
+    code: str
 
 
-Count = Annotated[int, Field(ge=0)]
+class AnswersRecord(Model):
+    """A run of answers. `verdicts` are by question, rising; None where it ended in an error."""
 
-
-class Cited(BaseModel):
-    """A citation as a row keeps it: the hit's chunk, and what of it was cited as (document, start, end)."""
-
-    model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
-
-    number: Annotated[int, Field(ge=1)]
-    chunk: str
-    spans: tuple[Annotated[tuple[str, int, int], AfterValidator(_whole)], ...]
-
-
-class Row(BaseModel):
-    """A question's answer, what it rests on, and either the verdict on it or the `error` that left it without one.
-
-    `answer_key` tells by its content whether the answer can be used again, `key` whether the verdict can. `answer` is None
-    where none could be had. `reason` is a judging model's, `raw` its reply where that could not be read. `usage` are the
-    tokens, in and out, that the answer cost, without its judgement; `seconds` is by step.
-    """
-
-    model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
-
-    id: str
-    key: str
-    answer_key: str
-    question: str
-    answer: str | None = None
-    citations: tuple[Cited, ...] = ()
-    removed: tuple[int, ...] = ()
-    abstained: bool = False
-    confidence: Annotated[float, Field(allow_inf_nan=False)] | None = None
-    cut: bool = False
-    model: str = ""
-    usage: tuple[Count, Count] = (0, 0)
-    seconds: dict[str, float] = {}
-    verdict: Verdict | None = None
-    reason: str | None = None
-    raw: str | None = None
-    error: str | None = None
+    fingerprint: Fingerprint
+    summary: Summary
+    verdicts: dict[str, Verdict | None]
 
     @model_validator(mode="after")
-    def _judged_or_failed(self) -> Self:
-        if (self.verdict is None) == (self.error is None) or (self.verdict and self.answer is None):
-            raise ValueError("an answer with a verdict, or an error, was expected")
+    def _of_its_questions(self) -> Self:
+        if odd := sorted(self.verdicts.keys() ^ self.fingerprint.questions.keys()):
+            raise ValueError(
+                f"verdicts: one for each of fingerprint.questions was expected; {odd[0]!r} is in one alone"
+            )
         return self
 
-    @classmethod
-    def of(cls, question: Question, keys: tuple[str, str], answer: Answer | None, **judged: Any) -> Row:
-        """The row of `answer`; `keys` are those of the answer and of the verdict, `judged` is what became of it."""
-        told: dict[str, Any] = {}
-        if answer:
-            told = {
-                "answer": answer.text,
-                "citations": tuple(
-                    Cited(
-                        number=citation.number,
-                        chunk=citation.hit.chunk.id,
-                        spans=tuple((span.doc_id, span.start, span.end) for span in citation.spans),
-                    )
-                    for citation in answer.citations
-                ),
-                "removed": answer.removed,
-                "abstained": answer.abstained,
-                "confidence": answer.confidence,
-                "cut": answer.cut,
-                "model": answer.model,
-                "usage": (answer.usage.input_tokens, answer.usage.output_tokens),
-                "seconds": {name: round(seconds, 4) for name, seconds in answer.timings.items()},
-            }
-        return cls(id=question.id, answer_key=keys[0], key=keys[1], question=question.text, **told, **judged)
 
-    def said(self, ranking: Ranking, answerer: str) -> Answer | None:
-        """The answer itself, from the passages that it was made from. None where there is none, or where it cites what is
-        not among them."""
-        hits = {hit.chunk.id: hit for hit in ranking.hits}
-        if self.answer is None or any(cited.chunk not in hits for cited in self.citations):
-            return None
-        return Answer(
-            text=self.answer,
-            citations=tuple(
-                Citation(cited.number, hits[cited.chunk], tuple(Span(*span) for span in cited.spans))
-                for cited in self.citations
-            ),
-            abstained=self.abstained,
-            ranking=ranking,
-            answerer=answerer,
-            model=self.model,
-            removed=self.removed,
-            usage=Usage(*self.usage),
-            timings=self.seconds,
-            confidence=self.confidence,
-            cut=self.cut,
-        )
+def written(record: AnswersRecord, *, seal: bool) -> str:
+    """The text of the file; with `seal` that of the reference. The same record gives the same bytes."""
+    found: dict[str, Any] = {"schema": SCHEMA, **record.model_dump()}
+    return dumps(sealed(found) if seal else found)
 
 
-def answer_key_of(question: Question, answerer: str, prompt: str, passages: Iterable[tuple[str, str]]) -> str:
-    """A hash of all that an answer comes from: question and what was said before it, who answers, the rules for it, and
-    the passages, each the id of its chunk, which tells its place, and its text."""
-    asked = [question.id, question.text, *([turn.role, turn.text] for turn in question.history)]
-    return checksum([asked, answerer, prompt, list(map(list, passages))])[:32]
-
-
-def verdict_key_of(question: Question, answer_key: str, judge: str) -> str:
-    """A hash of all that a verdict comes from: the answer's key, the gold, the right answer, and who judges."""
-    gold = [[piece.doc_id, *sorted([s.doc_id, s.start, s.end] for s in piece.spans)] for piece in question.gold]
-    return checksum([answer_key, gold, question.answer, judge])[:32]
-
-
-def read_rows(path: Path) -> list[Row]:
-    """The rows of `path` in their order; none where there is no file. Lines that are no row, as where a run was killed
-    while it wrote, are left out with a warning. Raises StorageError where the file cannot be read."""
+def read_reference(path: Path) -> AnswersRecord:
+    """The record in a sealed file. Raises IncompleteError where there is none yet, StorageError where it cannot be read,
+    BaselineError, which names the field, where it holds something else than was written."""
     if not path.exists():
-        return []
+        raise IncompleteError(
+            f"{path}: there are no committed answers yet. Make them: docmind answers --save-baseline."
+        )
+    found = unbroken(path, read_object(path, (SCHEMA,), REMEDY), REMEDY)
     try:
-        lines = path.read_bytes().split(b"\n")
-    except OSError as error:
-        raise StorageError(
-            f"{path}: the answers cannot be read: {error.strerror}. Move the file away to begin anew."
-        ) from error
-    rows, odd = [], []
-    for number, line in enumerate(lines, start=1):
-        if not line.strip():
-            continue
-        try:
-            rows.append(Row.model_validate_json(line))
-        except ValidationError:
-            odd.append(number)
-    if odd:
-        others = f", nor are {len(odd) - 1} lines after it" if odd[1:] else ""
-        _log.warning("%s:%d: is no whole row%s. What is missing is asked again.", path, odd[0], others)
-    return rows
+        return AnswersRecord.model_validate({key: found[key] for key in found if key not in ("schema", "checksum")})
+    except ValidationError as error:
+        raise BaselineError(f"{path}: {_told(error)}. {REMEDY}") from error
+
+
+def _told(error: ValidationError) -> str:
+    """The first fault: field, what stands there, what was expected; and how many there are beside it."""
+    first, *others = error.errors()
+    also = f" (and {len(others)} more)" if others else ""
+    expected = first["msg"].removeprefix("Value error, ")
+    field = ".".join(map(str, first["loc"]))
+    if first["type"] == "missing":
+        return f"{field} is missing{also}"
+    if first["type"] == "value_error":
+        return f"{f'{field}.' if field else ''}{expected}{also}"
+    return f"{field} is {reprlib.repr(first['input'])}: {expected}{also}"

@@ -5,15 +5,15 @@ from __future__ import annotations
 import csv
 import io
 import random
-from collections import Counter
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from docmind.errors import StorageError, UsageError
-from docmind.evaluation.record.answers import Row
+from docmind.evaluation.record.answerrows import Row
 from docmind.evaluation.scoring import stats
 from docmind.evaluation.scoring.answers import VERDICTS
+from docmind.types import Verdict
 
 SIZE = 10
 COLUMNS = ("key", "id", "question", "right_answer", "answer", "judge", "grade")
@@ -87,12 +87,31 @@ def read_sheet(path: Path) -> list[dict[str, str]]:
     return rows
 
 
-def agreement(rows: Sequence[Mapping[str, str]]) -> dict[str, Any] | None:
-    """Raw agreement and Cohen's kappa of `judge` and `grade` over the graded rows, and the base rates of both: how often
-    each gives each verdict. None where nothing is graded."""
+@dataclass(frozen=True, slots=True)
+class Agreement:
+    """How far a judge agrees with the hand over `n` graded answers: `raw`, the share of equal verdicts, and Cohen's kappa
+    with its 95 % interval, None where it is not defined. `judge` and `grade` say how often each gives each verdict."""
+
+    n: int
+    raw: float
+    kappa: float | None
+    low: float | None
+    high: float | None
+    judge: Mapping[Verdict, int]
+    grade: Mapping[Verdict, int]
+
+    @property
+    def telling(self) -> bool:
+        """Whether kappa says anything: where one side gives one verdict alone, it is 0 or not defined, however far they
+        agree."""
+        return min(sum(map(bool, side.values())) for side in (self.judge, self.grade)) > 1
+
+
+def agreement(rows: Sequence[Mapping[str, str]]) -> Agreement | None:
+    """That of `judge` and `grade` over the graded rows. None where nothing is graded."""
     pairs = [(found["judge"], found["grade"]) for found in rows if found["grade"]]
-    if not pairs:
+    found = stats.kappa(pairs)
+    if not found:
         return None
-    judge, grade = (Counter(side) for side in zip(*pairs, strict=True))
-    rates = {verdict: {"judge": judge[verdict], "grade": grade[verdict]} for verdict in VERDICTS}
-    return {**(stats.kappa(pairs) or {}), "counts": rates}
+    judge, grade = ({verdict: side.count(verdict) for verdict in VERDICTS} for side in zip(*pairs, strict=True))
+    return Agreement(len(pairs), found["agreement"] or 0.0, found["value"], found["low"], found["high"], judge, grade)

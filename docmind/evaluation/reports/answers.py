@@ -1,53 +1,48 @@
-"""The verdicts on answers as a table of text in cells. Figures are taken from the summary, none is made."""
+"""The verdicts on answers and their metrics as tables of text in cells. Figures are taken from the summary, none is made."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from typing import Any
-
 from docmind.evaluation.reports.tables import MISSING, Table, fraction, percent
 from docmind.evaluation.scoring.answers import VERDICTS
+from docmind.evaluation.scoring.summary import Area, Counts, Mean, Summary
 
 
-def table(summary: Mapping[str, Any]) -> Table:
-    """A row a group of questions: how many, how many of them judged, and each verdict in percent of those."""
-    rows = [
-        (f"{part}: {group}", counts)
-        for part in ("answerable", "unanswerable")
-        for group, counts in _groups(summary[part])
-        if counts["n"]
+def table(summary: Summary) -> Table:
+    """A row a group of questions: how many, how many of them judged, each verdict in percent of those, and the mean of each
+    answer metric, with how many answers it is of where that is not all."""
+    metrics = tuple(summary.answerable.all.metrics)
+    groups = [
+        (f"{part}: {name}", counts)
+        for part, found in (("answerable", summary.answerable), ("unanswerable", summary.unanswerable))
+        for name, counts in found.groups()
+        if counts.n
     ]
     return Table(
-        ("questions", "n", "judged", *VERDICTS),
-        tuple(
-            (
-                name,
-                str(counts["n"]),
-                str(counts["judged"]),
-                *(percent((counts["rates"] or {}).get(v)) for v in VERDICTS),
-            )
-            for name, counts in rows
-        ),
+        ("questions", "n", "judged", *VERDICTS, *metrics),
+        tuple((name, *_figures(counts, metrics)) for name, counts in groups),
     )
 
 
-def confidence(summary: Mapping[str, Any]) -> Table:
+def _figures(counts: Counts, metrics: tuple[str, ...]) -> tuple[str, ...]:
+    return (
+        str(counts.n),
+        str(counts.judged),
+        *(percent(counts.rates[verdict] if counts.rates else None) for verdict in VERDICTS),
+        *(_mean(counts.metrics[name], counts.n) for name in metrics),
+    )
+
+
+def _mean(mean: Mean, n: int) -> str:
+    return fraction(mean.value) + (f" (of {mean.scored})" if 0 < mean.scored < n else "")
+
+
+def confidence(summary: Summary) -> Table:
     """A row a split: the areas under the ROC curve by which confidence tells answerable from unanswerable questions."""
 
-    def area(found: Mapping[str, Any] | None) -> str:
-        return f"{fraction(found['value'])} ({found['low']:.2f}–{found['high']:.2f})" if found else MISSING
+    def shown(area: Area | None) -> str:
+        return f"{fraction(area.value)} ({area.low:.2f}–{area.high:.2f})" if area else MISSING
 
     rows = tuple(
-        (split, *(area(found[group]) for group in ("all", "near", "far")))
-        for split, found in _groups(summary["confidence"])
+        (name, shown(areas.all), shown(areas.near), shown(areas.far)) for name, areas in summary.confidence.groups()
     )
     return Table(("AUROC of the confidence", "all unanswerable", "near misses", "far ones"), rows)
-
-
-def _groups(part: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
-    """`all`, then what stands by type, distance or split. A type may have the name of a split, and yet be told apart."""
-    yield "all", part["all"]
-    for label, groups in part.items():
-        if label != "all":
-            for name, found in groups.items():
-                yield f"{label.removeprefix('by_')} {name}", found

@@ -1,18 +1,30 @@
-"""The gate on answers: exact bounds, a regression over the same questions alone, and a reference that is what was saved."""
+"""The gate on answers: exact bounds, and a regression over the same questions alone."""
 
-import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from fractions import Fraction
 
 import pytest
 
-from docmind.errors import IncompleteError, StorageError
-from docmind.evaluation.gate.answers import judge_answers, read_reference
+from docmind.evaluation.gate.answers import judge_answers
 from docmind.evaluation.gate.thresholds import AnswerThresholds
 from docmind.evaluation.gate.verdict import exit_code
-from docmind.evaluation.record.answers import SCHEMA
-from docmind.evaluation.record.layout import dumps
-from docmind.evaluation.record.results import sealed
-from docmind.evaluation.scoring.answers import VERDICTS
+from docmind.evaluation.record.answers import AnswersRecord, Fingerprint
+from docmind.evaluation.scoring.summary import summary
+from docmind.types import Gold, Question, Span, Verdict
+
+GOLD = (Gold((Span("page.md", 0, 9),)),)
+
+
+@dataclass(frozen=True)
+class Said:
+    """An answer as it is counted."""
+
+    id: str
+    verdict: Verdict | None
+    confidence: float | None = None
+    metrics: Mapping[str, float | None] = field(default_factory=dict)
+
 
 LOOSE = {
     "min_correct": 0.0,
@@ -23,28 +35,29 @@ LOOSE = {
 }
 
 
-def counts(verdicts):
-    judged = [verdict for verdict in verdicts if verdict is not None]
-    return {"n": len(verdicts), "judged": len(judged), **{v: judged.count(v) for v in VERDICTS}, "rates": None}
-
-
 def run(answerable, unanswerable=("abstained",), **asked):
-    """The object of answers.json: questions a0… and u0… with these verdicts; `asked` changes hashes of questions."""
+    """A record: questions a0… and u0… with these verdicts; `asked` changes hashes of questions."""
     verdicts = {f"a{i}": verdict for i, verdict in enumerate(answerable)}
     verdicts |= {f"u{i}": verdict for i, verdict in enumerate(unanswerable)}
-    return {
-        "schema": SCHEMA,
-        "fingerprint": {"questions": {name: f"hash of {name}" for name in verdicts} | asked},
-        "summary": {
-            "answerable": {"all": counts(answerable)},
-            "unanswerable": {"all": counts(unanswerable)},
-        },
-        "verdicts": verdicts,
-    }
+    return AnswersRecord(
+        fingerprint=Fingerprint(
+            questions={name: f"hash of {name}" for name in verdicts} | asked,
+            strategy="headers+rerank",
+            answerer="extractive",
+            judge="span",
+            code="code",
+        ),
+        summary=summary(
+            [Said(name, verdict) for name, verdict in verdicts.items()],
+            [Question(name, "?", GOLD if name.startswith("a") else ()) for name in verdicts],
+            (),
+        ),
+        verdicts=verdicts,
+    )
 
 
 def judged(now, before=None, **thresholds):
-    with_gold = [name for name in now["verdicts"] if name.startswith("a")]
+    with_gold = [name for name in now.verdicts if name.startswith("a")]
     return judge_answers(now, before or now, AnswerThresholds(**LOOSE | thresholds), with_gold)
 
 
@@ -186,50 +199,6 @@ def test_ten_lost_answers_are_named_and_of_more_that_there_are_more():
         "(lost: a0, a1, a10, a11, a2, a3, a4, a5, a6, a7 …)"
         in judged(run(["wrong"] * 12), run(["correct"] * 12))[4].told
     )
-
-
-def write(path, value):
-    path.write_text(value if isinstance(value, str) else dumps(value), encoding="utf-8")
-    return path
-
-
-def test_a_reference_is_read_as_it_was_sealed(tmp_path):
-    now = run(TEN)
-    assert read_reference(write(tmp_path / "answers.json", sealed(now))) == now
-
-
-def test_none_yet_is_incomplete_and_tells_the_command(tmp_path):
-    with pytest.raises(IncompleteError, match=r"no committed answers yet.*docmind answers --save-baseline") as caught:
-        read_reference(tmp_path / "answers.json")
-    assert caught.value.exit_code == 3
-
-
-EDITED = json.loads(dumps(sealed(run(TEN))))
-EDITED["verdicts"]["a9"] = "correct"
-UNSEALED = {key: value for key, value in EDITED.items() if key != "checksum"}
-
-
-@pytest.mark.parametrize(
-    ("content", "message"),
-    [
-        (EDITED, "was changed after it was written"),
-        (UNSEALED, "was changed after it was written"),
-        (sealed(run(TEN) | {"schema": "docmind.results/1"}), "its schema is 'docmind.results/1'"),
-        (dumps(sealed(run(TEN)))[:100], "is not whole JSON"),
-        ("", "is not whole JSON"),
-        ("[]", "its schema is None"),
-    ],
-)
-def test_another_file_than_was_saved_is_refused(tmp_path, content, message):
-    with pytest.raises(StorageError, match=message) as caught:
-        read_reference(write(tmp_path / "answers.json", content))
-    assert caught.value.exit_code == 2
-    assert "docmind answers --save-baseline" in str(caught.value)
-
-
-def test_a_reference_that_was_only_laid_out_anew_is_the_same(tmp_path):
-    path = write(tmp_path / "answers.json", json.dumps(sealed(run(TEN)), indent=8, sort_keys=True))
-    assert read_reference(path) == run(TEN)
 
 
 def test_where_no_question_is_unanswerable_the_bound_on_abstentions_is_taken_out():

@@ -1,377 +1,163 @@
-"""Verdicts on answers by hand-counted spans, rows that can be used again, samples and counts."""
+"""answers.json: read as it was written, and refused with the field's name where it is anything else."""
 
-import logging
-import math
-import random
-from collections import Counter
+import copy
+import json
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
-from docmind.errors import StorageError
-from docmind.evaluation.record import answers as record
-from docmind.evaluation.record.answers import Row, answer_key_of, read_rows, span_judge, verdict_key_of
-from docmind.evaluation.scoring.answers import VERDICTS, span_verdict, stratified, summary
-from docmind.files import append_line
-from docmind.types import Answer, Chunk, Citation, Document, Gold, Hit, Question, Ranking, Span, Turn, Usage
+from docmind.errors import BaselineError, IncompleteError, StorageError
+from docmind.evaluation.record.answerrows import Row
+from docmind.evaluation.record.answers import SCHEMA, AnswersRecord, Fingerprint, read_reference, written
+from docmind.evaluation.record.layout import dumps
+from docmind.evaluation.record.results import sealed
+from docmind.evaluation.scoring.summary import summary
+from docmind.types import Answer, Gold, Question, Ranking, Span
 
-PAGE = Document("page.md", "Page", "0123456789" * 10)
-HIT = Hit(Chunk.of(PAGE, (Span("page.md", 0, 100),), 0), 1.0, 1)
-
-
-def span(start, end, page="page.md"):
-    return Span(page, start, end)
-
-
-def answer(*spans, abstained=False, **more):
-    """An answer that cites one passage for each tuple of spans."""
-    cited = tuple(Citation(number, HIT, found) for number, found in enumerate(spans, start=1))
-    return Answer("Five days [1].", cited, abstained, Ranking((HIT,)), "extractive", **more)
-
-
-TEN = Gold((span(10, 20),))
-"""Ten characters: eight of them cover it."""
-OTHER = Gold((span(50, 60), span(0, 5, "also.md")))
-"""Ten characters here, or five of another page."""
-
-
-@pytest.mark.parametrize(
-    ("gold", "spans", "verdict"),
-    [
-        ((TEN,), [(span(10, 20),)], "correct"),
-        ((TEN,), [(span(0, 18),)], "correct"),  # 8 of 10
-        ((TEN,), [(span(0, 17),)], "wrong"),  # 7 of 10
-        ((TEN,), [(span(10, 14), span(16, 20))], "correct"),  # 4 + 4, in two sentences
-        ((TEN,), [(span(10, 14),), (span(16, 20),)], "correct"),  # of two citations
-        ((TEN,), [(span(10, 15), span(12, 17))], "wrong"),  # 10 to 17: what stands twice counts once
-        ((TEN,), [(span(10, 20, "other.md"),)], "wrong"),
-        ((TEN,), [()], "wrong"),  # a citation of nothing
-        ((OTHER,), [(span(0, 4, "also.md"),)], "correct"),  # 4 of 5 of the second alternative
-        ((OTHER,), [(span(50, 54), span(0, 2, "also.md"))], "wrong"),  # halves of two alternatives are no whole
-        ((TEN, OTHER), [(span(10, 20), span(50, 60))], "correct"),
-        ((TEN, OTHER), [(span(10, 20),), (span(0, 5, "also.md"),)], "correct"),
-        ((TEN, OTHER), [(span(10, 20),)], "partial"),
-        ((TEN, OTHER), [(span(50, 58),)], "partial"),
-        ((TEN, OTHER), [(span(30, 40),)], "wrong"),
-        ((Gold(doc_id="page.md"),), [(span(99, 100),)], "correct"),  # a whole page is the evidence
-        ((), [(span(10, 20),)], "wrong"),  # unanswerable, and answered
-        ((TEN,), [], "unsupported"),
-        ((), [], "unsupported"),
-    ],
+KEY = (
+    Question("a0", "?", (Gold((Span("page.md", 1, 9),)),), type="direct", split="dev"),
+    Question("a1", "?", (Gold((Span("page.md", 1, 9),)),), type="direct", split="dev"),
+    Question("u0", "?", split="dev"),
 )
-def test_a_verdict_counts_the_characters_that_were_cited(gold, spans, verdict):
-    assert span_verdict(Question("q1", "How long?", gold), answer(*spans)) == verdict
 
 
-@pytest.mark.parametrize("gold", [(), (TEN,)])
-def test_an_abstention_is_one_whether_right_or_not(gold):
-    assert span_verdict(Question("q1", "How long?", gold), answer(abstained=True)) == "abstained"
+def record():
+    def row(question, verdict, confidence):
+        said = Answer("Five.", (), False, Ranking(()), "extractive", confidence=confidence)
+        return Row.of(question, ("a", "v"), said, verdict=verdict, metrics={"token_f1": 0.5})
 
-
-KEYS = ("of the answer", "of the verdict")
-
-
-def test_a_row_tells_the_answer_and_its_grounds_and_gives_it_back():
-    said = answer(
-        (span(10, 20), span(30, 31)),
-        removed=(7,), model="small", usage=Usage(100, 20), timings={"answer": 0.1235}, confidence=0.5,
-        cut=True,
-    )  # fmt: skip
-    made = Row.of(Question("q1", "How long?"), KEYS, said, verdict="correct", reason="so")
-    assert made.model_dump(mode="json") == {
-        "id": "q1", "key": "of the verdict", "answer_key": "of the answer", "question": "How long?",
-        "answer": "Five days [1].",
-        "citations": [{"number": 1, "chunk": HIT.chunk.id, "spans": [["page.md", 10, 20], ["page.md", 30, 31]]}],
-        "removed": [7], "abstained": False, "confidence": 0.5, "cut": True, "model": "small", "usage": [100, 20],
-        "seconds": {"answer": 0.1235}, "verdict": "correct", "reason": "so", "raw": None, "error": None,
-    }  # fmt: skip
-    assert made.said(Ranking((HIT,)), "extractive") == said
-
-
-def test_a_row_gives_back_no_answer_where_it_has_none_or_its_passages_are_others():
-    failed = Row.of(Question("q1", "How long?"), KEYS, None, error="refused")
-    assert failed.said(Ranking((HIT,)), "extractive") is None
-    cited = Row.of(Question("q1", "How long?"), KEYS, answer((span(10, 20),)), error="not judged")
-    assert cited.said(Ranking(()), "extractive") is None
-
-
-BASE = {
-    "question": Question("q1", "How long?", (TEN,), answer="Five days."),
-    "answerer": "openai/a",
-    "judge": "span",
-    "prompt": "rules",
-    "passages": [("c1", "Five days."), ("c2", "Six.")],
-}
-
-
-def keys_of(question, answerer, judge, prompt, passages):
-    """The keys of the answer and of the verdict."""
-    asked = answer_key_of(question, answerer, prompt, passages)
-    return asked, verdict_key_of(question, asked, judge)
-
-
-OF_THE_ANSWER = {
-    "another id": {"question": Question("q2", "How long?", (TEN,), answer="Five days.")},
-    "other words": {"question": Question("q1", "How long is it?", (TEN,), answer="Five days.")},
-    "something said before": {
-        "question": Question("q1", "How long?", (TEN,), answer="Five days.", history=(Turn("user", "In Spain."),))
-    },
-    "another model": {"answerer": "openai/b"},
-    "another prompt": {"prompt": "other rules"},
-    "another passage": {"passages": [("c1", "Five days."), ("c2", "Seven.")]},
-    "another place": {"passages": [("c1", "Five days."), ("c3", "Six.")]},
-    "another order": {"passages": [("c2", "Six."), ("c1", "Five days.")]},
-    "one passage less": {"passages": [("c1", "Five days.")]},
-    "passages joined": {"passages": [("c1", "Five days.Six.")]},
-}
-OF_THE_VERDICT = {
-    "another right answer": {"question": Question("q1", "How long?", (TEN,), answer="Six days.")},
-    "other gold": {"question": Question("q1", "How long?", (OTHER,), answer="Five days.")},
-    "more gold": {"question": Question("q1", "How long?", (TEN, OTHER), answer="Five days.")},
-    "no gold": {"question": Question("q1", "How long?", (), answer="Five days.")},
-    "a page as gold": {"question": Question("q1", "How long?", (Gold(doc_id="page.md"),), answer="Five days.")},
-    "another page as gold": {"question": Question("q1", "How long?", (Gold(doc_id="b.md"),), answer="Five days.")},
-    "another judge": {"judge": "mistral/c"},
-}
-
-
-def test_the_keys_change_with_all_that_answer_and_verdict_come_from():
-    changed = [keys_of(**BASE | change) for change in ({}, *OF_THE_ANSWER.values())]
-    assert len({asked for asked, _ in changed}) == len({key for _, key in changed}) == len(changed)
-    judged = [keys_of(**BASE | change) for change in ({}, *OF_THE_VERDICT.values())]
-    assert {asked for asked, _ in judged} == {changed[0][0]}, "another judge needs no other answer"
-    assert len({key for _, key in judged}) == len(judged)
-
-
-def test_the_keys_do_not_change_with_what_tells_nothing_of_the_answer():
-    labelled = Question("q1", "How long?", (TEN,), answer="Five days.", type="direct", split="dev", line=7)
-    swapped = Gold(OTHER.spans[::-1])
-    assert keys_of(**BASE | {"question": labelled}) == keys_of(**BASE)
-    assert keys_of(**BASE | {"question": Question("q1", "a", (swapped,))}) == keys_of(
-        **BASE | {"question": Question("q1", "a", (OTHER,))}
+    rows = [row(KEY[0], "correct", 0.5), Row.of(KEY[1], ("a", "v"), None, error="429"), row(KEY[2], "wrong", 0.25)]
+    return AnswersRecord(
+        fingerprint=Fingerprint(
+            questions={q.id: f"hash of {q.id}" for q in KEY},
+            strategy="s",
+            answerer="extractive",
+            judge="span",
+            code="c",
+        ),
+        summary=summary(rows, KEY, ["token_f1"]),
+        verdicts={row.id: row.verdict for row in rows},
     )
 
 
-def test_another_rule_of_the_span_judge_is_another_judge(monkeypatch):
-    before = span_judge()
-    assert span_judge() == before
-    monkeypatch.setattr(record, "COVERED", 0.9)
-    assert span_judge() != before
+def sealed_file(path, found):
+    path.write_text(dumps(sealed({key: value for key, value in found.items() if key != "checksum"})), encoding="utf-8")
+    return path
 
 
-MADE = [
-    Row.of(Question(name, "How long?"), (name, name), answer((span(10, 20),), confidence=0.5), verdict="correct")
-    for name in "abc"
-]
-LINES = [made.model_dump_json().replace("Five", "“Five”").encode() for made in MADE]
+@pytest.fixture
+def path(tmp_path):
+    return tmp_path / "answers.json"
 
 
-def ids(path):
-    return [row.id for row in read_rows(path)]
+def test_a_reference_is_read_as_it_was_sealed(path):
+    path.write_text(written(record(), seal=True), encoding="utf-8")
+    assert read_reference(path) == record()
+    assert written(read_reference(path), seal=True) == path.read_text(encoding="utf-8")
 
 
-def test_rows_are_read_as_they_were_written(tmp_path, caplog):
-    path = tmp_path / "rows.jsonl"
-    odd = Row.of(Question("q1", "“a” \u2028 \x85 \x1e"), KEYS, None, error="refused\nand “more”")
-    for found in (*MADE, odd):
-        append_line(path, found.model_dump_json())
-    assert read_rows(path) == [*MADE, odd]
-    assert not caplog.records
+def test_the_file_names_its_schema_and_only_the_reference_is_sealed():
+    latest, reference = (json.loads(written(record(), seal=seal)) for seal in (False, True))
+    assert latest["schema"] == SCHEMA == "docmind.answers/3"
+    assert reference == {**latest, "checksum": reference["checksum"]}
 
 
-def test_where_there_is_no_file_there_are_no_rows(tmp_path):
-    assert read_rows(tmp_path / "rows.jsonl") == []
+def test_a_reference_that_was_only_laid_out_anew_is_the_same(path):
+    path.write_text(json.dumps(json.loads(written(record(), seal=True)), indent=8, sort_keys=True))
+    assert read_reference(path) == record()
 
 
-@pytest.mark.parametrize("length", [1, 8, 92, 93, len(LINES[2]) - 1])
-def test_a_row_cut_at_the_end_is_left_out_and_the_next_stands_on_a_line_of_its_own(tmp_path, caplog, length):
-    path = tmp_path / "rows.jsonl"
-    path.write_bytes(b"\n".join([*LINES[:2], LINES[2][:length]]))
-    with caplog.at_level(logging.WARNING):
-        assert ids(path) == ["a", "b"]
-    assert [record.getMessage() for record in caplog.records] == [
-        f"{path}:3: is no whole row. What is missing is asked again."
-    ]
-    append_line(path, LINES[2].decode())
-    assert ids(path) == ["a", "b", "c"]
+def test_none_yet_is_incomplete_and_tells_the_command(path):
+    with pytest.raises(IncompleteError, match=r"no committed answers yet.*docmind answers --save-baseline") as caught:
+        read_reference(path)
+    assert caught.value.exit_code == 3
 
 
-def edited(old, new):
-    assert old in LINES[1]
-    return LINES[1].replace(old, new)
+WHOLE = json.loads(written(record(), seal=True))
+EDITED = WHOLE | {"verdicts": WHOLE["verdicts"] | {"a1": "correct"}}
 
 
 @pytest.mark.parametrize(
-    "line",
+    ("content", "message"),
     [
-        LINES[1][:25],
-        b"\xff",
-        b"[]",
-        b"7",
-        b'"key"',
-        b"{}",
-        b'{"key": []}',
-        b"\x00",
-        b"{",
-        b"[" * 100_000,
-        edited(b'"id":"b",', b""),
-        edited(b'"id":"b"', b'"id":7'),
-        edited(b'"id":"b"', b'"id":"\\ud800"'),
-        edited(b'"confidence":0.5', b'"confidence":NaN'),
-        edited(b'"confidence":0.5', b'"confidence":1e999'),
-        edited(b'"confidence":0.5', b'"confidence":"high"'),
-        edited(b'"verdict":"correct"', b'"verdict":"great"'),
-        edited(b'"verdict":"correct"', b'"verdict":null'),
-        edited(b'"error":null', b'"error":"refused"'),
-        edited("“Five” days [1].".encode(), b"").replace(b'"answer":""', b'"answer":null'),
-        edited(b'["page.md",10,20]', b'["page.md",10]'),
-        edited(b'["page.md",10,20]', b'["page.md",-1,20]'),
-        edited(b'["page.md",10,20]', b'["page.md",20,10]'),
-        edited(b'"key"', b'"kye"'),
+        (EDITED, "was changed after it was written"),
+        ({key: value for key, value in WHOLE.items() if key != "checksum"}, "was changed after it was written"),
+        (WHOLE | {"schema": "docmind.results/1"}, "its schema is 'docmind.results/1'"),
+        (WHOLE | {"schema": "docmind.answers/2"}, "'docmind.answers/2', docmind.answers/3 was expected"),
+        (dumps(WHOLE)[:100], "is not whole JSON"),
+        ("", "is not whole JSON"),
+        ("[]", "its schema is None"),
     ],
 )
-def test_a_row_that_is_none_is_left_out_with_file_and_line(tmp_path, caplog, line):
-    path = tmp_path / "rows.jsonl"
-    path.write_bytes(b"\n".join([LINES[0], line, LINES[2], b""]))
-    with caplog.at_level(logging.WARNING):
-        assert ids(path) == ["a", "c"]
-    assert [record.getMessage().partition(": ")[0] for record in caplog.records] == [f"{path}:2"]
+def test_another_file_than_was_saved_is_refused(path, content, message):
+    path.write_text(content if isinstance(content, str) else dumps(content), encoding="utf-8")
+    with pytest.raises(StorageError, match=message) as caught:
+        read_reference(path)
+    assert caught.value.exit_code == 2
+    assert "docmind answers --save-baseline" in str(caught.value)
 
 
-def test_many_odd_rows_are_told_in_one_line(tmp_path, caplog):
-    path = tmp_path / "rows.jsonl"
-    path.write_bytes(b"\n".join([b"{", LINES[0], *[b"{}"] * 300]))
-    with caplog.at_level(logging.WARNING):
-        assert ids(path) == ["a"]
-    assert [record.getMessage() for record in caplog.records] == [
-        f"{path}:1: is no whole row, nor are 300 lines after it. What is missing is asked again."
-    ]
+def places(value, at=()):
+    """The path of every value in `value`."""
+    for key, inner in value.items():
+        yield (*at, key)
+        if isinstance(inner, dict):
+            yield from places(inner, (*at, key))
 
 
-def test_rows_that_cannot_be_read_are_told(tmp_path):
-    with pytest.raises(StorageError, match=r"cannot be read: Is a directory\. Move the file away"):
-        read_rows(tmp_path)
+PLACES = [place for place in places(WHOLE) if place[0] not in ("schema", "checksum")]
 
 
-def key_of(**types):
-    """Questions of these types, mixed."""
-    made = [Question(f"{kind}{i}", "?", type=kind) for kind, n in types.items() for i in range(n)]
-    return tuple(random.Random(1).sample(made, len(made)))
+def is_text(place):
+    """Whether any text may stand there."""
+    return place[0] == "fingerprint" and place not in (("fingerprint",), ("fingerprint", "questions"))
 
 
-def test_a_sample_has_each_type_in_proportion():
-    questions = key_of(direct=60, paraphrase=30, none=10)
-    assert Counter(q.type for q in stratified(questions, 10)) == {"direct": 6, "paraphrase": 3, "none": 1}
-    # 7 of 100: 4.2, 2.1, 0.7: 4 + 2 + 0, and the seventh to the largest remainder
-    assert Counter(q.type for q in stratified(questions, 7)) == {"direct": 4, "paraphrase": 2, "none": 1}
-    # 1 of 100: 0.6, 0.3, 0.1
-    assert Counter(q.type for q in stratified(questions, 1)) == {"direct": 1}
+ODD = [(place, odd) for place in PLACES for odd in (["odd"], -1, "odd") if not (odd == "odd" and is_text(place))]
 
 
-def test_types_with_equal_remainders_are_served_by_name():
-    assert [q.type for q in stratified(key_of(b=2, a=2, c=2), 1)] == ["a"]  # a third each
+@pytest.mark.parametrize(("place", "odd"), ODD)
+def test_whatever_stands_in_a_place_that_does_not_belong_there_is_told_with_the_field(path, place, odd):
+    found = copy.deepcopy(WHOLE)
+    *way, last = place
+    inner = found
+    for key in way:
+        inner = inner[key]
+    inner[last] = odd
+    with pytest.raises(BaselineError) as caught:
+        read_reference(sealed_file(path, found))
+    told = str(caught.value)
+    assert f"{'.'.join(place)} is {odd!r}: " in told
+    assert told.startswith(str(path))
+    assert told.endswith("Restore the committed file, or make it anew: docmind answers --save-baseline.")
 
 
-def test_a_sample_is_drawn_with_its_seed_and_keeps_the_order_of_the_key():
-    questions = key_of(direct=60, paraphrase=40)
-    drawn = stratified(questions, 20)
-    assert stratified(questions, 20) == drawn
-    assert stratified(questions, 20, seed=1) != drawn
-    places = [questions.index(q) for q in drawn]
-    assert places == sorted(places)
-    assert places != list(range(20)), "not the first of each type"
+ALL = WHOLE["summary"]["answerable"]["all"]
 
 
-@pytest.mark.parametrize("n", [6, 7, 1_000])
-def test_a_sample_of_all_and_more_is_the_key(n):
-    questions = key_of(a=4, b=2)
-    assert stratified(questions, n) == questions
-
-
-def test_questions_without_a_type_are_a_group():
-    questions = (*key_of(a=5), *(Question(f"n{i}", "?") for i in range(5)))
-    assert Counter(q.type for q in stratified(questions, 4)) == {"a": 2, None: 2}
-
-
-@given(st.dictionaries(st.sampled_from("abcdef"), st.integers(1, 30), min_size=1), st.integers(1, 200))
-def test_a_sample_has_its_size_and_no_type_is_off_by_one(types, n):
-    questions = key_of(**types)
-    drawn = stratified(questions, n)
-    assert len(drawn) == len({q.id for q in drawn}) == min(n, len(questions))
-    counts = Counter(q.type for q in drawn)
-    for kind, size in types.items():
-        share = min(n, len(questions)) * size / len(questions)
-        assert math.floor(share) <= counts[kind] <= math.ceil(share)
-
-
-KEY = (
-    *(Question(f"d{i}", "?", (TEN,), type="dev", split="dev") for i in range(4)),  # a type may be called so
-    *(Question(f"v{i}", "?", (TEN,), type="vague", split="test") for i in range(3)),
-    Question("n0", "?", type="near", split="dev", near_miss=True),
-    Question("f0", "?", type="far", split="test"),
-    Question("f1", "?", type="far", split="test"),
+@pytest.mark.parametrize(
+    ("place", "value", "told"),
+    [
+        ((), {key: WHOLE[key] for key in ("schema", "fingerprint", "verdicts")}, "summary is missing"),
+        ((), {key: WHOLE[key] for key in ("schema", "summary", "verdicts")}, "fingerprint is missing"),
+        (("more",), 1, "more is 1: Extra inputs are not permitted"),
+        (("verdicts", "a9"), "correct", "fingerprint.questions was expected; 'a9' is"),
+        (("fingerprint", "questions", "a9"), "x", "fingerprint.questions was expected; 'a9' is"),
+        (("summary", "answerable", "all", "n"), 0, "summary.answerable.all.n >= judged"),
+        (("summary", "answerable", "all", "judged"), 2, "summary.answerable.all.n >= judged"),
+        (("summary", "answerable", "all", "rates"), None, "summary.answerable.all.rates: one for each verdict"),
+        (("summary", "answerable", "all", "verdicts"), {"correct": 1}, "summary.answerable.all.verdicts: a count"),
+        (("summary", "answerable", "all", "metrics", "token_f1", "value"), 1.5, "metrics.token_f1.value is 1.5"),
+    ],
 )
-SAID = {
-    "d0": ("correct", 0.9), "d1": ("correct", 0.8), "d2": ("partial", 0.7), "d3": ("wrong", 0.3),
-    "v0": ("unsupported", None), "v1": ("abstained", 0.2), "v2": (None, None),
-    "n0": ("wrong", 0.8), "f0": ("abstained", 0.1), "f1": ("abstained", 0.3),
-}  # fmt: skip
-
-
-def rows():
-    for question in KEY:
-        verdict, confidence = SAID[question.id]
-        if verdict is None:
-            yield Row.of(question, KEYS, None, error="429 for ever")
-        else:
-            yield Row.of(question, KEYS, answer(confidence=confidence), verdict=verdict)
-
-
-def counts(n, judged, **verdicts):
-    counted = {verdict: verdicts.get(verdict, 0) for verdict in VERDICTS}
-    return {
-        "n": n,
-        "judged": judged,
-        **counted,
-        "rates": {v: c / judged for v, c in counted.items()} if judged else None,
-    }
-
-
-def test_a_summary_counts_verdicts_and_what_has_none():
-    found = summary(list(rows()), KEY)
-    assert found["counts"] == {"answerable": 7, "unanswerable": 3}
-    assert found["answerable"] == {
-        "all": counts(7, 6, correct=2, partial=1, wrong=1, unsupported=1, abstained=1),
-        "by_type": {
-            "dev": counts(4, 4, correct=2, partial=1, wrong=1),
-            "vague": counts(3, 2, unsupported=1, abstained=1),  # a failed one is in no rate
-        },
-        "by_split": {
-            "dev": counts(4, 4, correct=2, partial=1, wrong=1),
-            "test": counts(3, 2, unsupported=1, abstained=1),
-        },
-    }
-    assert found["unanswerable"] == {
-        "all": counts(3, 3, wrong=1, abstained=2),
-        "by_distance": {"near": counts(1, 1, wrong=1), "far": counts(2, 2, abstained=2)},
-        "by_split": {"dev": counts(1, 1, wrong=1), "test": counts(2, 2, abstained=2)},
-    }
-
-
-def test_confidence_is_measured_against_near_and_far_ones_and_needs_both_sides():
-    found = summary(list(rows()), KEY)["confidence"]
-    # answerable: .9 .8 .7 .3 .2; near .8; far .1 .3. Pairs won, ties half:
-    # near: 1 + ½ of 5; far: over .1 all 5, over .3: 3 + ½. In all (1.5 + 5 + 3.5) of 15.
-    assert [found["all"][group]["value"] for group in ("near", "far", "all")] == pytest.approx([0.3, 0.85, 10 / 15])
-    assert (found["all"]["far"]["n"], found["all"]["far"]["m"]) == (5, 2)
-    assert found["by_split"]["dev"]["far"] is None
-    assert found["by_split"]["dev"]["near"]["value"] == pytest.approx(1.5 / 4)
-    assert found["by_split"]["test"]["far"]["value"] == pytest.approx(0.5)  # .2 over .1, and under .3
-
-
-def test_where_nothing_was_judged_there_is_no_rate():
-    failed = [Row.of(question, KEYS, None, error="refused") for question in KEY]
-    found = summary(failed, KEY)
-    assert found["answerable"]["all"] == counts(7, 0)
-    assert found["confidence"]["all"]["all"] is None
+def test_what_does_not_belong_together_is_told(path, place, value, told):
+    found = copy.deepcopy(WHOLE)
+    inner = found
+    for key in place[:-1]:
+        inner = inner[key]
+    if place:
+        inner[place[-1]] = value
+    else:
+        found = value
+    with pytest.raises(BaselineError) as caught:
+        read_reference(sealed_file(path, found))
+    assert told in str(caught.value)

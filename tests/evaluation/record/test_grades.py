@@ -7,7 +7,7 @@ import pytest
 from scipy.stats import mannwhitneyu
 
 from docmind.errors import StorageError, UsageError
-from docmind.evaluation.record.answers import Row
+from docmind.evaluation.record.answerrows import Row
 from docmind.evaluation.record.grades import COLUMNS, SIZE, agreement, read_sheet, sheet
 from docmind.evaluation.scoring import stats
 from docmind.evaluation.scoring.answers import VERDICTS
@@ -95,7 +95,7 @@ def test_what_spreadsheets_write_is_read(path, encoding, line_end):
     found = read_sheet(path)
     assert tuple(found[0]) == COLUMNS
     assert found[0]["key"] == "old"
-    assert agreement(found)["counts"]["wrong"] == {"judge": 0, "grade": 1}
+    assert (agreement(found).judge["wrong"], agreement(found).grade["wrong"]) == (0, 1)
 
 
 @pytest.mark.parametrize(("written", "grade"), [(" wrong ", "wrong"), ("Wrong", "wrong"), ("  ", "")])
@@ -224,12 +224,24 @@ def test_agreement_is_over_what_is_graded_and_tells_the_base_rates():
     ]
     found = agreement(rows)
     # 5 of 7 agree; by chance (5·4 + 2·2 + 0·1) / 49 = 24/49: (35 − 24) / (49 − 24)
-    assert (found["n"], found["agreement"], found["value"]) == (7, pytest.approx(5 / 7), pytest.approx(11 / 25))
-    assert found["counts"] == {verdict: {"judge": 0, "grade": 0} for verdict in VERDICTS} | {
-        "correct": {"judge": 5, "grade": 4},
-        "wrong": {"judge": 2, "grade": 2},
-        "abstained": {"judge": 0, "grade": 1},
-    }
+    assert (found.n, found.raw, found.kappa) == (7, pytest.approx(5 / 7), pytest.approx(11 / 25))
+    none = dict.fromkeys(VERDICTS, 0)
+    assert found.judge == none | {"correct": 5, "wrong": 2}
+    assert found.grade == none | {"correct": 4, "wrong": 2, "abstained": 1}
+    assert found.telling
+
+
+@pytest.mark.parametrize(
+    ("pairs", "telling"),
+    [
+        ([("correct", "correct"), ("correct", "wrong")], False),
+        ([("correct", "correct"), ("wrong", "correct")], False),
+        ([("correct", "correct"), ("wrong", "wrong")], True),
+    ],
+)
+def test_agreement_says_nothing_where_one_side_gives_one_verdict_alone(pairs, telling):
+    found = agreement([graded(f"k{i}", grade, judge=judge) for i, (judge, grade) in enumerate(pairs)])
+    assert found.telling is telling
 
 
 def test_where_nothing_is_graded_there_is_no_agreement():

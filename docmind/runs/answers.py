@@ -1,0 +1,278 @@
+"""A run of answers: every question through retrieval, answerer and judge, kept row by row, so that it can go on.
+
+Progress and observers are passed in; what is said of a run is for others.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from docmind.config import Strategy
+from docmind.errors import IncompleteError, LanguageModelError
+from docmind.evaluation.key.dataset import AnswerKey
+from docmind.evaluation.record.answerrows import Row, answer_key_of, read_rows, span_judge, verdict_key_of
+from docmind.evaluation.record.answers import AnswersRecord, Fingerprint, written
+from docmind.evaluation.record.grades import sheet
+from docmind.evaluation.record.instrument import instrument
+from docmind.evaluation.scoring.answermetrics import ANSWER_METRICS, JudgedAnswer, measured
+from docmind.evaluation.scoring.answers import check_judge, span_verdict, stratified
+from docmind.evaluation.scoring.summary import summary
+from docmind.files import append_line, write_atomic
+from docmind.generation.answer import answerer
+from docmind.generation.context import PASSAGES, passages
+from docmind.generation.extractive import Extractive
+from docmind.generation.fingerprint import fingerprint
+from docmind.generation.judge import JudgementError, judge
+from docmind.protocols import LLM, Answerer, Progress, Retriever
+from docmind.retrieval.engine import Engine, quiet
+from docmind.types import Answer, Question, Ranking, Usage
+
+IN_A_ROW = 3
+"""Questions that end in an error, one after another, before a run ends: a wrong key, a server out of reach, a spent quota or
+a judge that does not keep to the form would leave the rest without a verdict too, after minutes of waiting and paying."""
+
+ROWS, RECORD, REFERENCE = "latest.answers.jsonl", "latest.answers.json", "answers.json"
+"""The files of a run in its folder: what it goes on from, what it found, and the committed one."""
+
+
+@dataclass(frozen=True, slots=True)
+class AnswersRequest:
+    """Who answers and who judges, and which questions.
+
+    `strategy` finds the passages; `provider` is one of ANSWERERS and `model` its model, the default if None. `judge` is
+    None where spans decide. Of the questions, `sample` are drawn by type with a seed, and of those the first `limit` are
+    asked; None means all. `anew` uses no earlier row: a gate trusts no file that can be edited.
+    """
+
+    strategy: Strategy
+    provider: str = Extractive.name
+    model: str | None = None
+    judge: LLM | None = None
+    limit: int | None = None
+    sample: int | None = None
+    anew: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Spent:
+    """`usage` was paid to `model`, named as by LLM.name."""
+
+    model: str
+    usage: Usage
+
+
+@dataclass(frozen=True, slots=True)
+class Settled:
+    """A question has its `row`; `again`: it is of an earlier run."""
+
+    row: Row
+    again: bool
+
+
+Observe = Callable[[Spent | Settled], object]
+"""Told of each event as it happens, in the order of asking."""
+
+
+@dataclass(slots=True)
+class Tally:
+    """An observer that counts. Handed in, it tells what an interrupted run has cost."""
+
+    spent: dict[str, Usage] = field(default_factory=dict)
+    reused: int = 0
+
+    def __call__(self, event: Spent | Settled) -> None:
+        """Count `event`."""
+        if isinstance(event, Spent):
+            self.spent[event.model] = self.spent.get(event.model, Usage()) + event.usage
+        else:
+            self.reused += event.again
+
+
+@dataclass(frozen=True, slots=True)
+class AnswersRun:
+    """What was found: a row a question of `questions`, in their order, and the record of them. `spent` are tokens by model,
+    `reused` how many rows are of an earlier run."""
+
+    questions: tuple[Question, ...]
+    rows: tuple[Row, ...]
+    record: AnswersRecord
+    spent: Mapping[str, Usage]
+    reused: int
+
+    @property
+    def failed(self) -> tuple[Row, ...]:
+        """The rows of questions that ended in an error."""
+        return tuple(row for row in self.rows if row.error)
+
+    @property
+    def answerable(self) -> frozenset[str]:
+        """The ids of the questions that have gold."""
+        return frozenset(question.id for question in self.questions if question.gold)
+
+    def save(
+        self,
+        folder: Path,
+        *,
+        reference: bool = False,
+        grades: Path | None = None,
+        graded: Sequence[Mapping[str, str]] = (),
+    ) -> None:
+        """Write the record to `folder`, with `reference` as the committed one too; and, if there is a verdict, a sheet of
+        answers to `grades`, where those of `graded` that have a grade stay. All or none; raises StorageError."""
+        files = {folder / RECORD: written(self.record, seal=False)}
+        if reference:
+            files[folder / REFERENCE] = written(self.record, seal=True)
+        if grades and any(row.verdict for row in self.rows):
+            right = {q.id: q.answer if q.answer or not q.gold else "(see the evidence)" for q in self.questions}
+            files[grades] = sheet(self.rows, right, graded)
+        write_atomic(files)
+
+
+def answer_questions(
+    engine: Engine,
+    key: AnswerKey,
+    request: AnswersRequest,
+    folder: Path,
+    *,
+    progress: Progress = quiet,
+    observe: Observe | None = None,
+) -> AnswersRun:
+    """Answer and judge the questions of `key`, of the documents of `engine`; rows are read from `folder` and written there
+    as they are made.
+
+    Raises UsageError where a model would judge itself, IncompleteError where IN_A_ROW questions, one after another, end in
+    an error. A single one that does is a row without a verdict.
+    """
+    asked = _chosen(key, request)
+    answering = answerer(request.provider, engine, request.strategy.name, request.model)
+    judging = request.judge
+    if judging:
+        check_judge(judging.name, answering.name)
+    tally = Tally()
+
+    def note(event: Spent | Settled) -> None:
+        tally(event)
+        if observe:
+            observe(event)
+
+    rules, judged_by = fingerprint(), judging.name if judging else span_judge()
+    retriever = engine.retriever(request.strategy)
+    asking = _Asking(retriever, answering, judging, judged_by, rules, folder / ROWS, note)
+    rows = asking.all(asked, progress, anew=request.anew)
+    record = AnswersRecord(
+        fingerprint=Fingerprint(
+            questions=dict(instrument(replace(key, questions=asked), engine.documents)["questions"]),
+            strategy=request.strategy.name,
+            answerer=answering.name,
+            judge=judging.name if judging else "span",
+            code=rules,
+        ),
+        summary=summary(rows, asked, ANSWER_METRICS),
+        verdicts={row.id: row.verdict for row in sorted(rows, key=lambda row: row.id)},
+    )
+    return AnswersRun(asked, tuple(rows), record, tally.spent, tally.reused)
+
+
+def _chosen(key: AnswerKey, request: AnswersRequest) -> tuple[Question, ...]:
+    drawn = stratified(key.questions, request.sample) if request.sample else key.questions
+    return drawn[: request.limit]
+
+
+@dataclass(slots=True)
+class _Asking:
+    """Asks, judges and writes row by row, so that an interrupted run goes on where it stopped."""
+
+    retriever: Retriever
+    answerer: Answerer
+    judge: LLM | None
+    judged_by: str
+    rules: str
+    file: Path
+    observe: Observe
+    in_a_row: int = 0
+    kept: dict[str, Row] = field(default_factory=dict)
+
+    def all(self, questions: Sequence[Question], progress: Progress, *, anew: bool) -> list[Row]:
+        """A row a question, in their order. Verdicts, and answers that want another judgement, are used again where
+        nothing they come from changed, unless `anew`. What ended in an error before is asked last, so that it does not keep
+        a run from the rest. Raises IncompleteError where IN_A_ROW others, one after another, end in one."""
+        self.kept = {row.key: row for row in read_rows(self.file)}
+        known = () if anew else self.kept.values()
+        judged = {row.key: row for row in known if row.verdict}
+        answered = {row.answer_key: row for row in known if row.answer is not None}
+        failed = {row.id for row in self.kept.values() if row.error}
+        rows: dict[str, Row] = {}
+        with progress("answering", len(questions)) as advance:
+            for question in sorted(questions, key=lambda question: question.id in failed):
+                rows[question.id] = self._one(question, judged, answered)
+                if self.in_a_row >= IN_A_ROW and question.id not in failed:
+                    there = sum(row.verdict is not None for row in rows.values())
+                    raise IncompleteError(
+                        f"{IN_A_ROW} questions one after another ended in an error, {question.id} last: "
+                        f"{rows[question.id].error} "
+                        f"{there} of {len(questions)} have a verdict, which is kept. Run the same command again: it goes "
+                        "on from there."
+                    )
+                advance(1)
+        return [rows[question.id] for question in questions]
+
+    def _one(self, question: Question, judged: Mapping[str, Row], answered: Mapping[str, Row]) -> Row:
+        ranking = self.retriever.retrieve(question.query, PASSAGES)
+        given = [(passage.hit.chunk.id, passage.hit.text) for passage in passages(ranking)]
+        asked = answer_key_of(question, self.answerer.name, self.rules, given)
+        key = verdict_key_of(question, asked, self.judged_by)
+        found = judged.get(key)
+        again = found is not None and found.id == question.id
+        if found and again:
+            said = found.said(ranking, self.answerer.name)
+            row = found.model_copy(update={"metrics": self._measured(question, said, ranking)})
+            self.in_a_row = 0
+        else:
+            said = answered[asked].said(ranking, self.answerer.name) if asked in answered else None
+            row = self._made(question, ranking, (asked, key), said)
+        self._keep(row)
+        self.observe(Settled(row, again))
+        return row
+
+    def _keep(self, row: Row) -> None:
+        known = self.kept.get(row.key)
+        if known is None or row != known.model_copy(update={"seconds": row.seconds}):
+            append_line(self.file, row.model_dump_json())
+            self.kept[row.key] = row
+
+    def _made(self, question: Question, ranking: Ranking, keys: tuple[str, str], answer: Answer | None) -> Row:
+        told: dict[str, Any]
+        metrics: dict[str, float | None] = {}
+        try:
+            if answer is None:
+                answer = self.answerer.answer(question.query, ranking)
+                self._spend(self.answerer.name, answer.usage)
+            metrics = self._measured(question, answer, ranking)
+            if self.judge is None or not answer.citations:  # abstained or unsupported: no judge is needed to tell
+                told = {"verdict": span_verdict(question, answer)}
+            else:  # what was paid is kept, whatever becomes of the judgement
+                self._keep(Row.of(question, keys, answer, metrics=metrics, error="It is not judged yet."))
+                judging = self.judge
+                told = dict(judge(judging, question, answer, lambda _, usage: self._spend(judging.name, usage)))
+        except JudgementError as error:
+            told = {"error": str(error), "raw": error.raw}
+        except LanguageModelError as error:
+            paid = self.judge if answer is not None else None
+            self._spend(paid.name if paid else self.answerer.name, error.usage)
+            told = {"error": str(error)}
+        self.in_a_row = self.in_a_row + 1 if "error" in told else 0
+        return Row.of(question, keys, answer, metrics=metrics, **told)
+
+    def _measured(self, question: Question, answer: Answer | None, ranking: Ranking) -> dict[str, float | None]:
+        """Of an answer that cites what is not among the passages none is defined, as where there is no answer."""
+        if answer is None:
+            return {}
+        shown = tuple(passage.hit for passage in passages(ranking))
+        return measured(JudgedAnswer.of(question, answer, shown), by_model=self.judge is not None)
+
+    def _spend(self, model: str, usage: Usage) -> None:
+        if usage != Usage():
+            self.observe(Spent(model, usage))
