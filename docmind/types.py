@@ -380,9 +380,10 @@ def overlap(a: Iterable[Span], b: Iterable[Span]) -> int:
 
 def blocks_in(document: Document, start: int, end: int) -> tuple[Block, ...]:
     """The blocks that hold any of the characters `start` to `end`, rising. A document without blocks is one paragraph."""
+    if start >= end:
+        return ()
     if not document.blocks:
-        whole = (Block("paragraph", Span(document.id, 0, len(document.text))),) if document.text else ()
-        return whole if start < end else ()
+        return (Block("paragraph", Span(document.id, 0, len(document.text))),) if document.text else ()
     first = bisect_right(document.blocks, start, key=lambda block: block.span.end)
     last = bisect_left(document.blocks, end, key=lambda block: block.span.start)
     return document.blocks[first:last]
