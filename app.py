@@ -27,7 +27,7 @@ from docmind.evaluation.key.dataset import load_questions
 from docmind.evaluation.record.baseline import read_baseline, read_run
 from docmind.evaluation.record.instrument import instrument
 from docmind.evaluation.record.results import read_object
-from docmind.evaluation.reports.html import excerpt
+from docmind.evaluation.reports.excerpts import excerpt
 from docmind.evaluation.reports.tables import matrix, order, percent
 from docmind.evaluation.scoring.spans import best, is_hit
 from docmind.models import load
@@ -298,11 +298,10 @@ def one_question(
                 if hashes.get(source) != pages.get(source):
                     notice(f"{source} was changed since. Make the results anew: docmind eval.")
                     continue
-                text = documents[source].text
                 ranges = [(span.start, span.end) for span in gold if span.doc_id == source]
                 st.html(
                     f'<div class="passage"><div class="place"><b>{number}</b> {markup.shown(source)}</div>'
-                    f'<div class="text" dir="auto">{markup.turns(excerpt(text, hit["spans"], ranges))}</div></div>'
+                    f'<div class="text" dir="auto">{markup.turns(excerpt(documents[source], hit["spans"], ranges))}</div></div>'
                 )
 
 

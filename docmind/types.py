@@ -7,6 +7,7 @@ graded is a span, so one answer key grades every chunker.
 from __future__ import annotations
 
 import hashlib
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
@@ -38,9 +39,10 @@ class Span:
 class Block:
     """A part of a document that holds no other part: whole lines, `span` without the last line break.
 
-    Of a heading: its `level`, 1 to 6, its `title` in plain words, and `words`, where they stand without marks. Of a
-    table: `header`, the head row with what rules it off; `rows`, each row after it; and `cells`, of each row, the head
-    first, what its cells hold, without padding; a blank cell is None.
+    Of a heading: its `level`, 1 to 6, its `title` in plain words, and `words`, where they stand without marks; "" and
+    None where there are none. Of a table: `header`, the head row with what rules it off; `rows`, each row after it; and
+    `cells`, of each row, the head first, what its cells hold, without padding; a blank cell is None. A row may have more
+    or fewer than the head.
     """
 
     kind: BlockKind
@@ -374,3 +376,14 @@ def overlap(a: Iterable[Span], b: Iterable[Span]) -> int:
             if x.doc_id == y.doc_id:
                 total += max(0, min(x.end, y.end) - max(x.start, y.start))
     return total
+
+
+def blocks_in(document: Document, start: int, end: int) -> tuple[Block, ...]:
+    """The blocks that hold any of the characters `start` to `end`, rising. A document without blocks is one paragraph."""
+    if start >= end:
+        return ()
+    if not document.blocks:
+        return (Block("paragraph", Span(document.id, 0, len(document.text))),) if document.text else ()
+    first = bisect_right(document.blocks, start, key=lambda block: block.span.end)
+    last = bisect_left(document.blocks, end, key=lambda block: block.span.start)
+    return document.blocks[first:last]

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from docmind.types import Chunk, Document, Span, merge, overlap
+from docmind.types import Block, Chunk, Document, Span, blocks_in, merge, overlap
 
 
 @pytest.mark.parametrize(("start", "end"), [(-1, 3), (3, 3), (4, 3)])
@@ -47,3 +47,15 @@ def test_equal_text_elsewhere_has_another_id_and_the_same_place_the_same():
 
     assert chunk_id() == chunk_id()
     assert len({chunk_id(), chunk_id("b"), chunk_id(start=2), chunk_id(order=1), chunk_id(prefix="p")}) == 5
+
+
+def test_blocks_that_hold_any_of_a_range_are_found_and_a_document_without_blocks_is_one_paragraph():
+    # a blank line at 3:5 lies between the two
+    first, second = Block("list_item", Span("a", 0, 3)), Block("paragraph", Span("a", 5, 8))
+    document = Document("a", "", "one\n\ntwo", blocks=(first, second))
+    expected = {(0, 8): (first, second), (0, 1): (first,), (2, 6): (first, second), (3, 5): (), (4, 6): (second,)}
+    assert {one: blocks_in(document, *one) for one in expected} == expected
+    assert blocks_in(document, 8, 9) == blocks_in(document, 1, 1) == ()
+    bare = Document("a", "", "one\n\ntwo")
+    assert blocks_in(bare, 2, 3) == (Block("paragraph", Span("a", 0, 8)),)
+    assert blocks_in(Document("a", "", ""), 0, 1) == ()

@@ -1,19 +1,17 @@
-"""Chunks along a document's own structure, under the path of their headings. Reading Markdown is left to docmind.markup."""
+"""Chunks along a document's own structure, under the path of their headings. It reads blocks and sections, no marks."""
 
 from __future__ import annotations
 
 import re
-from bisect import bisect_left
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from itertools import pairwise
 
-from docmind import markup
 from docmind.chunking.cap import CAP, cap, token_starts
 from docmind.chunking.units import Ruler, Unit, units
 from docmind.protocols import Tokenizer
 from docmind.text import same_title
-from docmind.types import Chunk, ChunkKind, Document, Section, Span
+from docmind.types import Chunk, ChunkKind, Document, Section, Span, blocks_in
 
 DEEPEST = 3
 """Deeper headings stay in the body of the section above them."""
@@ -121,24 +119,22 @@ class _Piece:
 
 
 class _Page:
-    """A document, measured and read once, and cut to order."""
+    """A document, measured once, and cut to order."""
 
     def __init__(self, document: Document, tokenizer: Tokenizer, size: int) -> None:
         self.document = document
         self.tokenizer = tokenizer
         self.size = size
         self.ruler = Ruler(document.text, tokenizer)
-        self.blocks = markup.blocks(document.text)
-        self.starts = [block.start for block in self.blocks]
 
     def below_heading(self, part: _Part) -> int:
         """Where the text below a part's own heading starts."""
         heading = part.trail[-1].heading if part.trail else None
         if heading is None:
             return part.start
-        block = self.blocks[bisect_left(self.starts, heading.end) - 1]
-        # In a format other than Markdown a heading is a line like any other, which opens a paragraph.
-        return block.end if block.kind == "heading" else heading.end
+        block = blocks_in(self.document, heading.start, heading.end)[0]
+        # Where a document has sections and no blocks, a heading is a line like any other.
+        return block.span.end if block.kind == "heading" else heading.end
 
     def pieces(self, trail: tuple[Section, ...], start: int, end: int) -> list[_Piece]:
         """`start:end` in pieces of at most `size` tokens, counting a prefix that names `trail`. None where blank."""
@@ -146,7 +142,7 @@ class _Page:
         if not text[start:end].strip():
             return []
         breadcrumb = self._breadcrumb(trail)
-        blocks = self.blocks[bisect_left(self.starts, start) : bisect_left(self.starts, end)]
+        blocks = blocks_in(self.document, start, end)
         packed: list[tuple[int, int, _Prefix, ChunkKind]] = []
         for unit in units(start, end, blocks, self.ruler, self.size - breadcrumb.tokens):
             if packed:
@@ -165,11 +161,10 @@ class _Page:
         """The prefix of a chunk that starts with `unit`: shorter, where only so the unit stays whole."""
         choice = [breadcrumb, _Prefix()]
         if unit.header:
-            start, end = unit.header
-            row, _, rule = self.document.text[start:end].rpartition("\n")
+            row, _, rule = self.document.text[unit.header.start : unit.header.end].rpartition("\n")
             # To the model each dash of a table's rule is a token, and one a column will do.
             head = f"{row}\n{re.sub('-+', '-', rule)}\n"
-            full = self._measured(breadcrumb.text + head, (*breadcrumb.spans, Span(self.document.id, start, end)))
+            full = self._measured(breadcrumb.text + head, (*breadcrumb.spans, unit.header))
             if full.tokens * TABLE_HEADER <= self.size:
                 choice.insert(0, full)
         length = self.ruler.count(unit.start, unit.end)

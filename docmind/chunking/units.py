@@ -9,9 +9,8 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from docmind.chunking.cap import LINE, PARAGRAPH, SENTENCE, WORD, token_starts
-from docmind.markup import Block
 from docmind.protocols import Tokenizer
-from docmind.types import ChunkKind
+from docmind.types import Block, ChunkKind, Span
 
 Range = tuple[int, int]
 
@@ -39,17 +38,16 @@ class Unit:
     start: int
     end: int
     kind: ChunkKind = "text"
-    header: Range | None = None
+    header: Span | None = None
 
 
 def units(start: int, end: int, blocks: Sequence[Block], ruler: Ruler, room: int) -> Iterator[Unit]:
-    """The units of `start:end`, which leave no gap. `blocks` are those that start there, rising.
+    """The units of `start:end`, which leave no gap. `blocks` are those that stand there, rising.
 
     A unit has at most `room` tokens, unless it is a single row, line of a table's head, or word. A heading goes with
     what follows it.
     """
-    blocks = blocks or [Block("paragraph", start, end)]
-    stops = [*(block.start for block in blocks[1:]), end]
+    stops = [*(block.span.start for block in blocks[1:]), end]
     for block, stop in zip(blocks, stops, strict=True):
         if block.kind == "heading" and stop < end:
             continue
@@ -66,7 +64,7 @@ def units(start: int, end: int, blocks: Sequence[Block], ruler: Ruler, room: int
 
 def _table(table: Block, start: int, end: int, ruler: Ruler, room: int) -> Iterator[Unit]:
     """The rows of `table`, the first with its header if both fit."""
-    borders = [*(row for row, _ in table.rows), end]
+    borders = [*(row.start for row in table.rows), end]
     if len(borders) > 1 and ruler.count(start, borders[1]) <= room:
         yield Unit(start, borders[1], "table")
         borders = borders[1:]

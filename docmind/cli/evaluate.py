@@ -126,7 +126,7 @@ def evaluate(
             results=found,
             timings=timings,
             questions=key.questions,
-            texts=texts,
+            documents={document.id: document for document in engine.documents},
             relevant={s.name: _relevant(engine.chunks(s.chunker), key.questions) for s in chosen},
             key=_in_repository(questions) or questions.as_posix(),
             link=_link(questions),

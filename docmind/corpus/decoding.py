@@ -16,9 +16,7 @@ def decoded(path: Path) -> str:
     try:
         size = path.stat().st_size
         if size > MAX_BYTES:
-            raise CorpusError(
-                f"{path} has {size:,} bytes; a page may have {MAX_BYTES:,}. Split it, or leave it out by a pattern."
-            )
+            raise CorpusError(f"{path} has {size:,} bytes; a page may have {MAX_BYTES:,}. Split it, or leave it out.")
         data = path.read_bytes()
     except OSError as error:
         raise CorpusError(

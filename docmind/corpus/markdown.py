@@ -1,4 +1,4 @@
-"""One Markdown page to a Document: front matter, cleaning, sections. It walks no folders."""
+"""One Markdown page to a Document: front matter, cleaning, blocks, sections. It walks no folders."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import datetime
 import logging
 import re
 from collections.abc import Mapping
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import Any
 
 import yaml
@@ -15,7 +15,7 @@ from frontmatter.default_handlers import YAMLHandler
 from docmind.corpus.decoding import decoded
 from docmind.corpus.sections import sections
 from docmind.errors import CorpusError
-from docmind.markup import clean
+from docmind.markup import blocks, clean
 from docmind.types import Document
 
 logger = logging.getLogger(__name__)
@@ -38,11 +38,26 @@ def read(path: Path, doc_id: str) -> Document:
         logger.warning("%s:%d: %s.", path, skipped + line, message)
     if not cleaned.text:
         logger.warning("%s:%d: the page holds no text; there is nothing in it to find.", path, skipped + 1)
-    found = sections(doc_id, cleaned.text)
     meta = {str(key): _plain(value) for key, value in front.items()}
-    title = str(meta.pop("title", None) or next((section.title for section in found if section.title), path.stem))
-    url = meta.pop("url", None)
-    return Document(doc_id, title.strip(), cleaned.text, str(url) if url else None, sections=found, meta=meta)
+    title, url = (str(meta.pop(key, None) or "") for key in ("title", "url"))
+    return document(doc_id, cleaned.text, title=title.strip(), url=url or None, meta=meta)
+
+
+def document(
+    doc_id: str, text: str, *, title: str = "", url: str | None = None, meta: Mapping[str, Any] | None = None
+) -> Document:
+    """The Document of `text`, Markdown that is cleaned already (`markup.clean`). Without a `title` it is named by its first
+    heading, else by the last part of its id, without suffix."""
+    found = blocks(doc_id, text)
+    return Document(
+        id=doc_id,
+        title=title or next((block.title for block in found if block.title), PurePosixPath(doc_id).stem),
+        text=text,
+        url=url,
+        blocks=found,
+        sections=sections(doc_id, found, len(text)),
+        meta=meta or {},
+    )
 
 
 def _front_matter(path: Path, raw: str) -> tuple[Mapping[Any, Any], str, int]:

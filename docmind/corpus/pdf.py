@@ -14,6 +14,8 @@ from pathlib import Path
 from typing import Any
 
 from docmind.corpus import pdftext
+from docmind.corpus.paragraphs import paragraphs
+from docmind.corpus.sections import sections
 from docmind.errors import CorpusError
 from docmind.types import Document
 
@@ -39,6 +41,7 @@ _LIGATURES = {code: unicodedata.normalize("NFKC", chr(code)) for code in range(0
 
 def read(path: Path, doc_id: str) -> Document:
     """The PDF at `path`, with `doc_id` as its id. Its title is the one that its author set, else the file's name.
+    Its blocks are paragraphs between blank lines, which end with the page at the latest, and all of it is one section.
 
     Pages without text are a warning with their numbers, and stay, empty, in `pages`. A file that is locked with an empty
     password is opened. Raises CorpusError where no page holds text; where the file is no PDF, damaged, locked or larger
@@ -50,7 +53,16 @@ def read(path: Path, doc_id: str) -> Document:
     for page in pages[:-1]:
         starts.append(starts[-1] + len(page) + len(BETWEEN))
     title = " ".join(_plain(found["title"]).split())
-    document = Document(doc_id, title or path.stem, BETWEEN.join(pages), pages=tuple(starts))
+    text = BETWEEN.join(pages)
+    blocks = paragraphs(doc_id, text)
+    document = Document(
+        id=doc_id,
+        title=title or path.stem,
+        text=text,
+        blocks=blocks,
+        sections=sections(doc_id, blocks, len(text)),
+        pages=tuple(starts),
+    )
     empty = without_text(document)
     if len(empty) == len(pages):
         raise CorpusError(

@@ -1,4 +1,4 @@
-"""One plain text to a Document, as it stands. Marks in it mean nothing: no Markdown is read, no section found."""
+"""One plain text to a Document, as it stands. Marks in it mean nothing: no Markdown is read, no heading found."""
 
 from __future__ import annotations
 
@@ -7,6 +7,8 @@ import unicodedata
 from pathlib import Path
 
 from docmind.corpus.decoding import decoded
+from docmind.corpus.paragraphs import paragraphs
+from docmind.corpus.sections import sections
 from docmind.errors import CorpusError
 from docmind.types import Document
 
@@ -14,7 +16,8 @@ logger = logging.getLogger(__name__)
 
 
 def read(path: Path, doc_id: str) -> Document:
-    """The text at `path`, with `doc_id` as its id and the file's name as its title. Lines end with LF; NFC.
+    """The text at `path`, with `doc_id` as its id and the file's name as its title. Lines end with LF; NFC. Its blocks
+    are paragraphs between blank lines, and all of it is one section.
 
     A text with nothing in it is a warning. Raises CorpusError where it is too large, no UTF-8, or cannot be read.
     """
@@ -24,4 +27,5 @@ def read(path: Path, doc_id: str) -> Document:
     text = unicodedata.normalize("NFC", raw)
     if not text.strip():
         logger.warning("%s:1: the text is blank; there is nothing in it to find.", path)
-    return Document(doc_id, path.stem, text)
+    blocks = paragraphs(doc_id, text)
+    return Document(doc_id, path.stem, text, blocks=blocks, sections=sections(doc_id, blocks, len(text)))

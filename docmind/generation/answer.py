@@ -30,7 +30,8 @@ def answerer(name: str, engine: Engine, strategy_name: str, model: str | None = 
     Raises UsageError for an unknown name, LanguageModelError where its key is missing.
     """
     if name == Extractive.name:
-        return Extractive(engine.embedder, engine.tokens(strategy(strategy_name).chunker))
+        documents = {document.id: document for document in engine.documents}
+        return Extractive(engine.embedder, engine.tokens(strategy(strategy_name).chunker), documents)
     return Generative(PROVIDERS[name](model))
 
 

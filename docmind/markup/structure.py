@@ -1,47 +1,16 @@
-"""Headings and blocks of a cleaned text, by character. It changes no text, and takes no tag for HTML."""
+"""The blocks of a cleaned text, by character. It changes no text, and takes no tag for HTML."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+import re
+from collections.abc import Iterator, Sequence
 from itertools import accumulate, groupby, pairwise
-from typing import Literal
 
 from markdown_it.token import Token
 
+from docmind.markup.cleaning import LONG_PARAGRAPH
 from docmind.markup.parser import block_tokens, inline_tokens, lines_of
-
-BlockKind = Literal["heading", "paragraph", "list_item", "quote", "table", "code", "rule"]
-
-
-@dataclass(frozen=True, slots=True)
-class Heading:
-    """A heading outside lists and quotes. `level` is 1 to 6; `title` has its words, which stand at `start:end`.
-
-    `line_start:line_end` are its whole lines, without the last line break.
-    """
-
-    level: int
-    title: str
-    start: int
-    end: int
-    line_start: int
-    line_end: int
-
-
-@dataclass(frozen=True, slots=True)
-class Block:
-    """Whole lines that belong together, `start:end` without the last line break.
-
-    Of a table, `header` covers the header row and the delimiter row, and `rows` each row after them.
-    """
-
-    kind: BlockKind
-    start: int
-    end: int
-    header: tuple[int, int] | None = None
-    rows: tuple[tuple[int, int], ...] = ()
-
+from docmind.types import Block, BlockKind, Span
 
 _LEAVES: dict[str, BlockKind] = {
     "heading_open": "heading",
@@ -52,27 +21,89 @@ _LEAVES: dict[str, BlockKind] = {
     "hr": "rule",
 }
 _CONTAINERS: dict[str, BlockKind] = {"list_item_open": "list_item", "blockquote_open": "quote"}
+_MARKS = {
+    "list_item_open": re.compile(r"[ \t]*(?:[-+*]|\d{1,9}[.)])"),
+    "blockquote_open": re.compile(r"[ \t]*>"),
+}
+_BORDER = re.compile(r"(?<!\\)\|")
 
 
-def headings(text: str) -> list[Heading]:
-    """The headings of `text` in order. Those in lists and quotes, and those without a title, are not among them."""
-    starts = _line_starts(text)
+def blocks(doc_id: str, text: str) -> tuple[Block, ...]:
+    """The blocks of `text`: rising, disjoint, and together all of it but blank lines.
+
+    Lists and quotes are given by their parts: a paragraph or heading in one is a `list_item` or a `quote`, a fence in one
+    `code`. A heading without words has no title. What markdown-it leaves out (containers more than 20 deep, empty items)
+    is given as paragraphs.
+    """
+    page = _Lines(doc_id, text)
+    left = {i for i, line in enumerate(page.lines) if line.strip()}
+    tokens = block_tokens(text, html=False)[0]
     found = []
-    for token, inner in pairwise(block_tokens(text, html=False)[0]):
-        if token.type == "heading_open" and token.level == 0:
-            title = _title(inner.content)
-            if not title:
-                continue
-            first, last = lines_of(token)
-            marks = len(token.markup) if token.markup[0] == "#" else 0
-            start = text.index(inner.content, starts[first] + marks)
-            end = start + len(inner.content)
-            found.append(Heading(int(token.tag[1]), title, start, end, starts[first], starts[last] - 1))
-    return found
+    for i, around in _leaves(tokens):
+        first, last = lines_of(tokens[i])
+        inside = [n for n in range(first, last) if n in left]
+        if not inside:  # white space that Markdown takes for text, such as a non-breaking space
+            continue
+        left.difference_update(inside)
+        found.append(_block(page, page.span(first, inside[-1] + 1), tokens, i, around))
+    for _, run in groupby(enumerate(sorted(left)), lambda pair: pair[1] - pair[0]):
+        numbers = [n for _, n in run]
+        found.append(Block("paragraph", page.span(numbers[0], numbers[-1] + 1)))
+    return tuple(sorted(found, key=lambda block: block.span.start))
+
+
+class _Lines:
+    """A text by its lines, which are numbered from 0."""
+
+    def __init__(self, doc_id: str, text: str) -> None:
+        self.doc_id = doc_id
+        self.text = text
+        self.lines = text.split("\n")
+        self.starts = list(accumulate((len(line) + 1 for line in self.lines), initial=0))
+
+    def span(self, first: int, last: int) -> Span:
+        """The lines `first` to `last`, half-open, without the last line break."""
+        return Span(self.doc_id, self.starts[first], self.starts[last] - 1)
+
+
+def _leaves(tokens: Sequence[Token]) -> Iterator[tuple[int, tuple[Token, ...]]]:
+    """Where each block that holds no other opens among `tokens`, and the items and quotes around it, the outermost first."""
+    around: list[Token] = []
+    for i, token in enumerate(tokens):
+        if token.type in _CONTAINERS:
+            around.append(token)
+        elif token.type.replace("_close", "_open") in _CONTAINERS:
+            around.pop()
+        elif token.type in _LEAVES:
+            yield i, tuple(around)
+
+
+def _block(page: _Lines, span: Span, tokens: Sequence[Token], i: int, around: Sequence[Token]) -> Block:
+    kind = _LEAVES[tokens[i].type]
+    if around and kind in ("heading", "paragraph"):
+        return Block(_CONTAINERS[around[-1].type], span)
+    if kind == "heading":
+        return _heading(page, span, tokens[i], tokens[i + 1].content)
+    if kind == "table":
+        end = next(j for j in range(i, len(tokens)) if tokens[j].type == "table_close")
+        return _table(page, span, [lines_of(token)[0] for token in tokens[i:end] if token.type == "tr_open"], around)
+    return Block(kind, span)
+
+
+def _heading(page: _Lines, span: Span, token: Token, content: str) -> Block:
+    level = int(token.tag[1])
+    title = _title(content)
+    if not title:
+        return Block("heading", span, level)
+    marks = len(token.markup) if token.markup[0] == "#" else 0
+    start = page.text.index(content, span.start + marks)
+    return Block("heading", span, level, title, Span(page.doc_id, start, start + len(content)))
 
 
 def _title(content: str) -> str:
     """The words of a heading, without emphasis, backticks and escapes."""
+    if len(content) > LONG_PARAGRAPH:
+        return " ".join(content.split())
     words = []
     for token in inline_tokens(content, {}):
         if token.type in ("softbreak", "hardbreak"):
@@ -82,48 +113,35 @@ def _title(content: str) -> str:
     return " ".join("".join(words).split())
 
 
-def blocks(text: str) -> list[Block]:
-    """The blocks of `text`: rising, disjoint, and together all of it but blank lines.
-
-    Lists and quotes are given by their parts: a paragraph in one is a `list_item` or a `quote`, a fence in one `code`.
-    What markdown-it leaves out (containers more than 20 deep, empty items) is given as paragraphs.
-    """
-    starts = _line_starts(text)
-    left = {i for i, line in enumerate(text.split("\n")) if line.strip()}
-    found = []
-    for kind, first, last, rows in _leaves(block_tokens(text, html=False)[0]):
-        inside = [i for i in range(first, last) if i in left]
-        if not inside:  # white space that Markdown takes for text, such as a non-breaking space
-            continue
-        left.difference_update(inside)
-        header = (starts[first], starts[first + 2] - 1) if kind == "table" else None
-        spans = tuple((starts[row], starts[row + 1] - 1) for row in rows)
-        found.append(Block(kind, starts[first], starts[inside[-1] + 1] - 1, header, spans))
-    for _, run in groupby(enumerate(sorted(left)), lambda pair: pair[1] - pair[0]):
-        numbers = [i for _, i in run]
-        found.append(Block("paragraph", starts[numbers[0]], starts[numbers[-1] + 1] - 1))
-    return sorted(found, key=lambda block: block.start)
+def _table(page: _Lines, span: Span, rows: Sequence[int], around: Sequence[Token]) -> Block:
+    """`rows` are the lines of its rows, the head first."""
+    head, *below = rows
+    return Block(
+        "table",
+        span,
+        header=page.span(head, head + 2),
+        rows=tuple(page.span(row, row + 1) for row in below),
+        cells=tuple(tuple(_cells(page, row, around)) for row in rows),
+    )
 
 
-def _leaves(tokens: list[Token]) -> Iterator[tuple[BlockKind, int, int, list[int]]]:
-    """Each block that holds no other: its kind, its lines, and of a table the lines of the rows below the header."""
-    around: list[BlockKind] = []
-    for i, token in enumerate(tokens):
-        if token.type in _CONTAINERS:
-            around.append(_CONTAINERS[token.type])
-        elif token.type.replace("_close", "_open") in _CONTAINERS:
-            around.pop()
-        elif token.type in _LEAVES:
-            kind = _LEAVES[token.type]
-            if around and kind in ("heading", "paragraph"):
-                kind = around[-1]
-            rows = []
-            if kind == "table":
-                end = next(j for j in range(i, len(tokens)) if tokens[j].type == "table_close")
-                rows = [lines_of(row)[0] for row in tokens[i:end] if row.type == "tr_open"][1:]
-            yield kind, *lines_of(token), rows
-
-
-def _line_starts(text: str) -> list[int]:
-    """Where each line starts, and where one after the last would."""
-    return list(accumulate((len(line) + 1 for line in text.split("\n")), initial=0))
+def _cells(page: _Lines, row: int, around: Sequence[Token]) -> Iterator[Span | None]:
+    """What the cells of a line hold. As many as are written there, which may be fewer or more than the head has."""
+    line = page.lines[row]
+    at = 0
+    for container in around:
+        first_line = lines_of(container)[0] == row
+        if (container.type == "blockquote_open" or first_line) and (mark := _MARKS[container.type].match(line, at)):
+            at = mark.end()
+    content = line[at:].strip()
+    start = page.starts[row] + line.index(content, at)
+    borders = [-1, *(border.start() for border in _BORDER.finditer(content)), len(content)]
+    ranges = [(a + 1, b) for a, b in pairwise(borders)]
+    if ranges[0] == (0, 0):  # a border opens the line
+        ranges = ranges[1:]
+    if ranges and ranges[-1] == (len(content), len(content)):
+        ranges = ranges[:-1]
+    for a, b in ranges:
+        words = content[a:b].strip()
+        begin = start + content.index(words, a)
+        yield Span(page.doc_id, begin, begin + len(words)) if words else None

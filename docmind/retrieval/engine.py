@@ -108,16 +108,16 @@ class Engine:
         chunks: Sequence[Chunk] = self.chunks(chunker)
         return Parts(chunks, self.embedder, self.models.reranker, lambda: self.index(chunker), MODES, shared)
 
-    def tokens(self, chunker: str) -> Callable[[Chunk], FloatMatrix]:
-        """Gives the token vectors, float32 (tokens, dim), of each chunk of that chunker. Raises UsageError where the
-        model has none."""
+    def tokens(self, chunker: str) -> Callable[[Chunk], FloatMatrix | None]:
+        """Gives the token vectors, float32 (tokens, dim), of each chunk of that chunker, None of one that is not embedded.
+        Raises UsageError where the model has none."""
         store = self.index(chunker).tokens
         if store is None:
             raise UsageError(
                 f"{self.embedder.id} gives no token vectors. Use the default profile, or a language model."
             )
         position = {chunk.id: at for at, chunk in enumerate(self.chunks(chunker))}
-        return lambda chunk: store.vectors(position[chunk.id])
+        return lambda chunk: store.vectors(position[chunk.id]) if chunk.id in position else None
 
     def retriever(self, wanted: Strategy) -> Retriever:
         """The retriever of that strategy, its index built if need be. Raises UsageError for an unknown part."""

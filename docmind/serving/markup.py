@@ -8,14 +8,14 @@ that mean something, and all of them are escaped.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from html import escape
 from pathlib import PurePosixPath
 
 from docmind.generation.extractive import Extractive
 from docmind.serving.replies import Passage, Reply
 from docmind.text import visible, words
-from docmind.types import Span, merge
+from docmind.types import Document, Span, blocks_in, merge
 
 NEARBY = 600
 """Characters of a page that are open before a passage; the rest of what stands before it is folded."""
@@ -28,8 +28,6 @@ _CITATION = re.compile(r"\[(\d{1,3}(?:\s*[,;]\s*\d{1,3})*)\]")
 
 _WRAPPED = re.compile(r"(?<!\n)\n(?!\n)")
 _GAP = re.compile(r"\n(?:[ \t]*\n){2,}")
-_RULE = re.compile(r"^[ \t]*\|(?:[ \t]*:?-+:?[ \t]*\|)+[ \t]*(?:\n|\Z)", re.MULTILINE)
-"""The line below a table's header, which says nothing to a reader."""
 
 
 def shown(text: str) -> str:
@@ -57,14 +55,31 @@ def answer(reply: Reply, name: str) -> str:
 
 def passage(found: Passage, name: str) -> str:
     """A passage under its number and place, its marks marked; rules of tables are left out."""
-    pieces = ' <span class="gap">…</span> '.join(marked(found.document.text, span, found.marks) for span in found.spans)
-    text = _GAP.sub("\n\n", _RULE.sub("", pieces))
-    head = _RULE.sub("", shown(found.header.strip()))
-    header = f'<div class="header">{head}</div>' if head else ""
+    text = _GAP.sub(
+        "\n\n",
+        ' <span class="gap">…</span> '.join(
+            "".join(marked(found.document.text, part, found.marks) for part in _without_rules(found.document, span))
+            for span in found.spans
+        ),
+    )
+    header = f'<div class="header">{shown(found.header)}</div>' if found.header else ""
     return (
         f'<div class="passage" id="{name}-{found.number}"><div class="place"><b>[{found.number}]</b> '
         f'{place(found)}</div>{header}<div class="text" dir="auto">{text}</div></div>'
     )
+
+
+def _without_rules(document: Document, span: Span) -> Iterator[Span]:
+    """`span` without the lines below the heads of tables, which say nothing to a reader."""
+    at = span.start
+    for block in blocks_in(document, span.start, span.end):
+        if block.header:
+            rule = document.text.index("\n", block.header.start) + 1
+            if at < rule:
+                yield Span(document.id, at, min(rule, span.end))
+            at = max(at, block.header.end + 1)
+    if at < span.end:
+        yield Span(document.id, at, span.end)
 
 
 def place(found: Passage) -> str:

@@ -15,7 +15,7 @@ from docmind.generation.context import passages
 from docmind.generation.extractive import Extractive
 from docmind.protocols import Progress
 from docmind.serving.shared import SharedEngine
-from docmind.types import Answer, Document, Hit, Span, merge
+from docmind.types import Answer, Document, Hit, Span, blocks_in, merge
 
 _WORD = re.compile(r"[^\W_]+")
 
@@ -24,7 +24,7 @@ _WORD = re.compile(r"[^\W_]+")
 class Passage:
     """A hit as it is shown under its `number`: `spans` of `document` are its text, rising, and `marks` are what of it
     matters. `heading` is the path of the section that it is quoted from, or begins in, without the document's own title,
-    and `pages` are the numbers, from 1, of its pages, () where the format has none. `header` is the head of a table that
+    and `pages` are the numbers, from 1, of its pages, () where the format has none. `header` is the head row of a table that
     began before the passage."""
 
     number: int
@@ -85,8 +85,16 @@ def _passage(
     spans = merge([*chunk.spans, *around])
     marks = merge(quoted) if quoted is not None else tuple(_same_words(document, spans, question))
     quotes = quoted or spans[:1]
-    _, _, header = chunk.prefix.partition("\n\n")
+    header = _header(document, spans[0].start)
     return Passage(number, document, heading(document, quotes[0].start), _pages(document, quotes), header, spans, marks)
+
+
+def _header(document: Document, offset: int) -> str:
+    """The head row of the table whose rows hold `offset`, "" where it is in none."""
+    [block, *_] = blocks_in(document, offset, offset + 1) or [None]
+    if block is None or block.header is None or offset < block.header.end:
+        return ""
+    return document.text[block.header.start : block.header.end].partition("\n")[0].strip()
 
 
 def heading(document: Document, offset: int) -> tuple[str, ...]:

@@ -184,9 +184,6 @@ def _take(path: Path, contents: bytes) -> Told:
     suffix = path.suffix.lower()
     if suffix not in FORMATS:
         return Told(name, False, f"{name} is none of the formats that are read: {', '.join(FORMATS)}.")
-    most = pdf.MAX_BYTES if suffix == ".pdf" else decoding.MAX_BYTES
-    if len(contents) > most:
-        return Told(name, False, f"{name} has {len(contents):,} bytes; it may have {most:,}. Split it.")
     path.write_bytes(contents)
     try:
         document = FORMATS[suffix](path, name)

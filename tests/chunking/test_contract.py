@@ -10,9 +10,8 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from docmind import markup
 from docmind.chunking import CAP, CHUNKERS
-from docmind.corpus.sections import sections
+from docmind.corpus.markdown import document
 from docmind.types import Document
 
 LINES = [
@@ -47,7 +46,7 @@ each_chunker = pytest.mark.parametrize("name", list(CHUNKERS))
 
 
 def page(text: str) -> Document:
-    return Document("leave.md", "Leave", text, sections=sections("leave.md", text))
+    return document("leave.md", text, title="Leave")
 
 
 @each_chunker
@@ -57,8 +56,8 @@ def page(text: str) -> Document:
 @example(text="")
 @example(text=" \n\t\n")
 def test_chunks_keep_the_contract(name, text, hash_embedder):
-    document = page(text)
-    chunks = CHUNKERS[name](hash_embedder).split(document)
+    leave = page(text)
+    chunks = CHUNKERS[name](hash_embedder).split(leave)
 
     assert [chunk.order for chunk in chunks] == list(range(len(chunks)))
     starts = [chunk.spans[0].start for chunk in chunks]
@@ -68,7 +67,7 @@ def test_chunks_keep_the_contract(name, text, hash_embedder):
         assert chunk.body == "".join(text[span.start : span.end] for span in chunk.spans)
         assert chunk.body.strip()
         assert hash_embedder.tokenizer.count(chunk.prefix + chunk.body) <= CAP
-    assert not text_left_out(document, chunks).strip()
+    assert not text_left_out(leave, chunks).strip()
     assert chunks == CHUNKERS[name](hash_embedder).split(page(text))
 
 
@@ -77,9 +76,9 @@ def text_left_out(document, chunks):
     left = list(document.text)
     told = {span for chunk in chunks for span in chunk.prefix_spans}
     lines = [
-        (heading.line_start, heading.line_end)
-        for heading in markup.headings(document.text)
-        if any(span.start == heading.start and span.end == heading.end for span in told)
+        (block.span.start, block.span.end)
+        for block in document.blocks
+        if block.kind == "heading" and block.words in told
     ]
     for start, end in [*lines, *((span.start, span.end) for chunk in chunks for span in chunk.spans)]:
         left[start:end] = " " * (end - start)

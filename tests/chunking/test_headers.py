@@ -7,16 +7,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from docmind import markup
 from docmind.chunking.headers import Headers
-from docmind.corpus.sections import sections
-from docmind.types import Document, Section, Span, merge, overlap
+from docmind.corpus.markdown import document
+from docmind.types import Block, Document, Section, Span, merge, overlap
 
 
 @pytest.fixture
 def split(tokenizer):
     def split(text, size=500, title="Handbook"):
-        return Headers(tokenizer, size).split(Document("d", title, text, sections=sections("d", text)))
+        return Headers(tokenizer, size).split(document("d", text, title=title))
 
     return split
 
@@ -218,13 +217,13 @@ TEXTS = st.lists(
 @settings(max_examples=100, deadline=None)
 @given(text=TEXTS, size=st.integers(20, 80))
 def test_rows_are_whole_at_any_size_and_nothing_is_lost_or_over_it(text, size, tokenizer):
-    chunks = Headers(tokenizer, size).split(Document("d", "Handbook", text, sections=sections("d", text)))
+    page = document("d", text, title="Handbook")
+    chunks = Headers(tokenizer, size).split(page)
     assert all(tokenizer.count(c.text) <= size for c in chunks)
     spans = [c.spans[0] for c in chunks]
-    for block in markup.blocks(text):
-        for start, end in block.rows:
-            if tokenizer.count(text[start:end]) <= size:
-                assert any(span.start <= start and end <= span.end for span in spans), text[start:end]
+    for row in (row for block in page.blocks for row in block.rows):
+        if tokenizer.count(text[row.start : row.end]) <= size:
+            assert any(span.start <= row.start and row.end <= span.end for span in spans), text[row.start : row.end]
     told = "".join(text[span.start : span.end] for c in chunks for span in c.shown)
     assert not Counter(re.findall(r"\w", text)) - Counter(told)
 
@@ -237,7 +236,23 @@ def test_a_document_without_sections_is_one_part(tokenizer):
     assert [(c.text, c.section_id) for c in chunks] == [("Notes\n\none\n\ntwo", None)]
 
 
-def test_a_heading_that_is_no_markdown_is_a_line_of_its_own(tokenizer):
+def test_a_document_without_blocks_is_one_paragraph_whatever_its_marks(tokenizer):
+    text = "# One. | a | b |\n|---|---|\n| c. | d |"
+    bodies = [c.body for c in Headers(tokenizer, 10).split(Document("d", "", text))]
+    assert "".join("".join(bodies).split()) == "".join(text.split())
+    assert not any(body.startswith("| a | b |\n|---|---|\n| c") for body in bodies)
+
+
+def test_a_heading_is_what_blocks_say_it_is(tokenizer):
+    text = "Leave\nTake 25 days.\n# no heading"
+    heading, body = Span("d", 0, 5), Span("d", 6, len(text))
+    section = Section("d#0", 1, "Leave", ("Leave",), Span("d", 0, len(text)), heading)
+    blocks = (Block("heading", heading, 1, "Leave", heading), Block("paragraph", body))
+    [chunk] = Headers(tokenizer, 500).split(Document("d", "Notes", text, blocks=blocks, sections=(section,)))
+    assert chunk.text == "Notes > Leave\n\nTake 25 days.\n# no heading"
+
+
+def test_sections_without_blocks_lose_no_text(tokenizer):
     text = "Leave\nTake 25 days."
     section = Section("d#0", 1, "Leave", ("Leave",), Span("d", 0, len(text)), Span("d", 0, 5))
     [chunk] = Headers(tokenizer, 500).split(Document("d", "Notes", text, sections=(section,)))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from pathlib import Path
 
 import pytest
@@ -40,6 +41,7 @@ def test_a_document_has_text_and_sections(tmp_path: Path) -> None:
     write(tmp_path, "a.md")
     (document,) = load(tmp_path)
     assert (document.title, document.text, len(document.sections)) == ("a.md", "# a.md\ntext", 1)
+    assert [block.kind for block in document.blocks] == ["heading", "paragraph"]
 
 
 def test_links_to_pages_and_folders_elsewhere_are_followed(tmp_path: Path) -> None:
@@ -92,10 +94,70 @@ def test_a_folder_that_cannot_be_read_is_an_error(tmp_path: Path, monkeypatch: p
         load(tmp_path)
 
 
+TEXT = """# Leave
+
+You have 25 days.
+| Country | Days |
+|---|---|
+| Spain | 22 |
+
+## When abroad
+- Ask
+  - first
+
+> # Quoted
+
+```sh
+# run
+```
+"""
+BYTES = {".pdf": lambda text: pdf([text, "", "One more page."])}
+"""How a format that is no text is written; a format that is none of these is written as text."""
+
+
+def written(suffix: str, text: str, folder: Path) -> Path:
+    path = folder / f"page{suffix}"
+    path.write_bytes(BYTES.get(suffix, str.encode)(text))
+    return path
+
+
+@pytest.mark.parametrize("text", [TEXT, "text", "\n\n a \n \t\n\n b \n"], ids=["marks", "word", "blank lines"])
 @pytest.mark.parametrize("suffix", FORMATS)
-def test_every_format_gives_a_document_with_the_id_it_was_told(suffix: str, tmp_path: Path) -> None:
-    path = tmp_path / f"page{suffix}"
-    path.write_bytes(pdf(["text"]) if suffix == ".pdf" else b"text")
-    document = FORMATS[suffix](path, "folder/page")
+def test_every_format_gives_a_document_whose_blocks_and_sections_agree(suffix: str, text: str, tmp_path: Path) -> None:
+    """What chunkers, answers and reports rely on; a newcomer to FORMATS inherits it."""
+    document = FORMATS[suffix](written(suffix, text, tmp_path), "folder/page")
     assert document.id == "folder/page"
-    assert all(section.span.doc_id == "folder/page" for section in document.sections)
+    done = 0
+    for block in document.blocks:
+        assert block.span.doc_id == "folder/page"
+        assert done <= block.span.start
+        assert not document.text[done : block.span.start].strip()
+        # whole lines, without blank ones around them and without the last line break
+        assert document.text[block.span.end : block.span.end + 1] in ("", "\n")
+        assert document.text[: block.span.start][-1:] in ("", "\n")
+        assert document.text[block.span.start : block.span.end].split("\n")[-1].strip()
+        done = block.span.end
+    assert not document.text[done:].strip()
+    assert document.blocks
+    sections = document.sections
+    assert "".join(document.text[s.span.start : s.span.end] for s in sections) == document.text
+    assert [s.span.start for s in sections] == sorted(s.span.start for s in sections)
+    assert all(s.span.doc_id == "folder/page" for s in sections)
+    titled = [block for block in document.blocks if block.kind == "heading" and block.title]
+    assert [(b.level, b.title, b.words, b.span.start) for b in titled] == [
+        (s.level, s.title, s.heading, s.span.start) for s in sections if s.level
+    ]
+
+
+@pytest.mark.parametrize("suffix", [suffix for suffix in FORMATS if suffix not in BYTES])
+@pytest.mark.parametrize("text", ["", " \n\t\n"])
+def test_a_blank_text_has_no_blocks(suffix: str, text: str, tmp_path: Path) -> None:
+    assert FORMATS[suffix](written(suffix, text, tmp_path), "page").blocks == ()
+
+
+@pytest.mark.parametrize("suffix", [suffix for suffix in FORMATS if suffix not in BYTES])
+def test_a_page_of_one_line_and_ten_megabytes_is_read_in_seconds(suffix: str, tmp_path: Path) -> None:
+    started = time.perf_counter()
+    document = FORMATS[suffix](written(suffix, "word " * 1_999_999 + "words", tmp_path), "page")
+    assert time.perf_counter() - started < 30
+    assert [(block.span.start, block.span.end) for block in document.blocks] == [(0, 10_000_000)]

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from docmind.corpus.decoding import MAX_BYTES
-from docmind.corpus.markdown import read
+from docmind.corpus.markdown import document, read
 from docmind.errors import CorpusError
 from docmind.types import Document
 
@@ -137,3 +137,17 @@ def test_yaml_aliases_are_refused_before_they_grow(tmp_path: Path, block: str) -
     page.write_text(f"---\n{block}\n---\n# A\n", encoding="utf-8")
     with pytest.raises(CorpusError, match=r"a\.md:1: .*aliases"):
         read(page, "a.md")
+
+
+def test_a_text_in_memory_becomes_what_a_page_becomes(page: Path) -> None:
+    text = "lead\n\n## **Sick** pay\n\n| a |\n|---|\n| b |"
+    assert document("page.md", text) == loaded(page, text)
+    assert document("folder/page.md", "no heading").title == "page"
+    made = document("page.md", text, title="Handbook", url="/x", meta={"tags": [1]})
+    assert (made.title, made.url, made.meta, made.text) == ("Handbook", "/x", {"tags": [1]}, text)
+    assert [block.kind for block in made.blocks] == ["paragraph", "heading", "table"]
+
+
+def test_an_empty_text_is_a_document_without_blocks_and_sections() -> None:
+    made = document("a.md", "")
+    assert (made.title, made.blocks, made.sections) == ("a", (), ())

@@ -27,7 +27,15 @@ def test_pages_start_at_their_offsets(tmp_path):
     assert document.id == "a/rules.pdf"
     assert document.text == f"{LEAVE}\n\n{PAY}"
     assert document.pages == (0, len(LEAVE) + 2)
-    assert document.sections == ()
+    assert [(s.level, s.span.start, s.span.end) for s in document.sections] == [(0, 0, len(document.text))]
+
+
+def test_no_paragraph_crosses_the_border_of_a_page_and_marks_mean_nothing(tmp_path):
+    document = read_bytes(tmp_path, pdf([f"# {LEAVE}", "", f"| {PAY}", "- last"]))
+    assert [document.text[b.span.start : b.span.end] for b in document.blocks] == [f"# {LEAVE}", f"| {PAY}", "- last"]
+    assert {block.kind for block in document.blocks} == {"paragraph"}
+    for block in document.blocks:
+        assert not any(block.span.start < border < block.span.end for border in document.pages)
 
 
 def test_the_title_is_the_authors_else_the_files_name(tmp_path):

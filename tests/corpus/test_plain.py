@@ -17,9 +17,19 @@ def read_bytes(tmp_path: Path, contents: bytes) -> Document:
     return read(path, "a/rules.txt")
 
 
-def test_marks_stay_as_they_are_and_make_no_sections(tmp_path):
-    document = read_bytes(tmp_path, "\ufeff# not a heading\r\n<b>25</b> days, cafe\u0301".encode())
-    assert document == Document("a/rules.txt", "rules", "# not a heading\n<b>25</b> days, café")
+def test_marks_stay_as_they_are_and_mean_nothing(tmp_path):
+    text = "# not a heading\n<b>25</b> days, café\n\n \t\n| a | b |\n|---|---|\n| c | d |\n\n    - x\n```\n"
+    decomposed = text.replace("é", "e\u0301").replace("\n", "\r\n")
+    document = read_bytes(tmp_path, f"\ufeff{decomposed}".encode())
+    assert (document.id, document.title, document.text) == ("a/rules.txt", "rules", text)
+    assert [(block.kind, text[block.span.start : block.span.end]) for block in document.blocks] == [
+        ("paragraph", "# not a heading\n<b>25</b> days, café"),
+        ("paragraph", "| a | b |\n|---|---|\n| c | d |"),
+        ("paragraph", "    - x\n```"),
+    ]
+    assert [(s.id, s.level, s.path, s.span.start, s.span.end) for s in document.sections] == [
+        ("a/rules.txt#0", 0, (), 0, len(text))
+    ]
 
 
 @pytest.mark.parametrize(

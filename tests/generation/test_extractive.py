@@ -6,10 +6,11 @@ import numpy as np
 import pytest
 
 from docmind.config import Settings
+from docmind.corpus.markdown import document
 from docmind.errors import UsageError
 from docmind.generation import extractive
 from docmind.generation.answer import LONGEST_QUESTION, answerer, ask
-from docmind.generation.extractive import QUOTED, THRESHOLD, Extractive, spans_of
+from docmind.generation.extractive import QUOTED, THRESHOLD, Extractive
 from docmind.generation.prompts import ABSTENTION
 from docmind.models import load
 from docmind.retrieval.engine import Engine
@@ -46,8 +47,11 @@ def words():
     return Words({"leave": (1, 0, 0), "days": (0, 1, 0), "holiday": (0.6, 0.8, 0), "weeks": (0, 0.5, 0)})
 
 
-def answer(words, question, ranking):
-    return Extractive(words, words.tokens).answer(Query(question), ranking)
+def answer(words, question, ranking, *documents, on_text=None):
+    """Documents that are not given are one paragraph, which the hit shows whole."""
+    known = {hit.chunk.doc_id: Document(hit.chunk.doc_id, "", hit.chunk.body) for hit in ranking.hits}
+    known.update({document.id: document for document in documents})
+    return Extractive(words, words.tokens, known).answer(Query(question), ranking, on_text)
 
 
 def test_a_score_is_the_mean_of_the_sentence_and_its_passage(words, found):
@@ -96,20 +100,59 @@ def test_only_the_first_three_hits_are_quoted(words, found):
 def test_the_prefix_counts_for_the_passage_and_is_not_quoted(words):
     document = Document("a.md", "", "Leave\nDays count.")
     chunk = Chunk.of(document, (Span("a.md", 6, 17),), 0, prefix="Leave\n", prefix_spans=(Span("a.md", 0, 5),))
-    done = answer(words, "leave days", Ranking((Hit(chunk, 1.0, 1),)))
+    done = answer(words, "leave days", Ranking((Hit(chunk, 1.0, 1),)), document)
     # with its heading the passage has (1 + 1) / 2, the sentence (0 + 1) / 2
     assert (done.text, done.confidence) == ("“Days count.” [1]", 0.75)
     assert done.citations[0].spans == (Span("a.md", 6, 17),)
 
 
-def test_a_quotation_from_a_chunk_of_several_spans_is_found_in_each_of_them():
-    document = Document("a.md", "", "0123456789" * 3)
-    chunk = Chunk.of(document, (Span("a.md", 2, 6), Span("a.md", 12, 15), Span("a.md", 20, 24)), 0)
-    assert chunk.body == "23452340123"
-    assert list(spans_of(chunk, 0, 4)) == [Span("a.md", 2, 6)]
-    assert list(spans_of(chunk, 4, 7)) == [Span("a.md", 12, 15)]
-    assert list(spans_of(chunk, 3, 9)) == [Span("a.md", 5, 6), Span("a.md", 12, 15), Span("a.md", 20, 22)]
-    assert list(spans_of(chunk, 10, 11)) == [Span("a.md", 23, 24)]
+def test_a_quotation_from_a_chunk_of_several_spans_is_found_where_it_stands(words):
+    document = Document("a.md", "", "Leave one. Left out. Weeks end. Left out. Days count.")
+    chunk = Chunk.of(document, (Span("a.md", 0, 10), Span("a.md", 20, 31), Span("a.md", 41, 53)), 0, prefix="Of ")
+    assert chunk.text == "Of Leave one. Weeks end. Days count."
+    done = answer(words, "leave days", Ranking((Hit(chunk, 1.0, 1),)), document)
+    # "Leave one." and "Days count." have 1 and 0, "Weeks end." 0 and 0.5
+    assert done.text == "“Leave one.” [1]\n\n“Days count.” [1]\n\n“Weeks end.” [1]"
+    assert done.citations[0].spans == (Span("a.md", 0, 10), Span("a.md", 42, 53), Span("a.md", 21, 31))
+
+
+PAGE = document(
+    "a.md",
+    "# Leave days\n\n- Stop.\n\n| Leave | Days |\n|---|---|\n| weeks | holiday |\n| x | y |\n\n#### Leave days\n\nDone.",
+)
+
+
+def test_a_heading_and_the_head_of_a_table_are_never_quoted_and_a_row_is_with_its_heads(words):
+    chunk = Chunk.of(PAGE, (Span("a.md", 0, len(PAGE.text)),), 0)
+    done = answer(words, "leave days", Ranking((Hit(chunk, 1.0, 1),)), PAGE)
+    # of the row "holiday" has 0.6 and 0.8: (0.7 + 1) / 2, and its heads, which are not of the row, do not count
+    assert done.text == "“Leave: weeks; Days: holiday” [1]\n\n“Stop.” [1]\n\n“Leave: x; Days: y” [1]"
+    assert done.confidence == pytest.approx(0.85)
+    row = PAGE.text.index("| weeks")
+    assert done.citations[0].spans[0] == Span("a.md", row, row + len("| weeks | holiday |"))
+
+
+def test_a_passage_that_begins_below_the_head_of_a_table_is_quoted_with_it(words):
+    row = PAGE.text.index("| weeks")
+    chunk = Chunk.of(PAGE, (Span("a.md", row, row + len("| weeks | holiday |")),), 0)
+    done = answer(words, "days", Ranking((Hit(chunk, 1.0, 1),)), PAGE)
+    assert done.text == "“Leave: weeks; Days: holiday” [1]"
+
+
+def test_the_context_of_a_hit_is_quoted_under_its_number_where_it_was_embedded(words):
+    page = Document("a.md", "", "Leave begins. Weeks end. Days count.")
+    hit, near, parent = (
+        Chunk.of(page, (Span("a.md", start, end),), order)
+        for order, (start, end) in enumerate([(0, 13), (25, 36), (0, 36)])
+    )
+    ranking = Ranking((Hit(hit, 1.0, 1, (near, parent)),))
+    embedded = {hit.id, near.id}
+    tokens = lambda chunk: words.tokens(chunk) if chunk.id in embedded else None  # noqa: E731
+    done = Extractive(words, tokens, {"a.md": page}).answer(Query("leave days"), ranking)
+    # each alone: "Leave begins." (1 + 0) / 2 of itself and of its passage, "Days count." likewise; the parent tells nothing
+    assert done.text == "“Leave begins.” [1]\n\n“Days count.” [1]"
+    assert done.confidence == 0.5
+    assert [(c.number, c.spans) for c in done.citations] == [(1, (Span("a.md", 0, 13), Span("a.md", 25, 36)))]
 
 
 @pytest.mark.parametrize(("threshold", "abstained"), [(0.75, False), (0.750001, True)])
@@ -125,7 +168,7 @@ def test_an_answer_exactly_at_the_threshold_is_given(words, found, monkeypatch, 
 def test_nothing_to_ask_or_to_quote_ends_in_an_abstention(words, found, texts, question):
     ranking = found(*filter(None, texts))
     told = []
-    done = Extractive(words, words.tokens).answer(Query(question), ranking, told.append)
+    done = answer(words, question, ranking, on_text=told.append)
     given = question == "leave days" and "Leave days." in texts
     assert done.text == ("“Leave days.” [1]" if given else ABSTENTION)
     assert told == [done.text]

@@ -7,11 +7,24 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from docmind.generation.sentences import quotation, sentences
+from docmind.corpus.markdown import document
+from docmind.generation.sentences import quotations
+from docmind.types import Document, Span
+
+
+def all_of(page, start=0, end=None):
+    """What can be quoted of a document, or of a part of it."""
+    end = len(page.text) if end is None else end
+    return list(quotations(page, Span(page.id, start, end))) if start < end else []
 
 
 def quotes(text):
-    return [text[start:end] for start, end in sentences(text)]
+    """The characters that are quoted of a Markdown text."""
+    return [text[q.span.start : q.span.end] for q in all_of(document("a.md", text))]
+
+
+def said(text):
+    return [q.said for q in all_of(document("a.md", text))]
 
 
 @pytest.mark.parametrize(
@@ -71,11 +84,30 @@ def test_items_of_lists_without_their_marks():
 
 
 def test_check_boxes_and_quotations_lose_their_marks_too():
-    assert quotes("- [ ] To do\n- [x] Done\n> Quoted. Twice.") == ["To do", "Done", "Quoted.", "Twice."]
+    assert quotes("- [ ] To do\n- [x] Done\n\n> Quoted. Twice.") == ["To do", "Done", "Quoted.", "Twice."]
+
+
+def test_a_quote_is_read_out_without_the_marks_of_its_lines():
+    assert said("> It goes\n> on here. Then\n>\n> > stops. Now\n> > - one\n> >   two") == [
+        "It goes\non here.", "Then", "stops.", "Now", "one\n  two"
+    ]  # fmt: skip
+    assert said("> One ends.\n> Two begins.") == ["One ends.", "Two begins."]
+
+
+def test_a_line_that_only_looks_like_an_item_stays_in_its_sentence():
+    assert quotes("On the 25th or the\n26. of June.") == ["On the 25th or the\n26. of June."]
 
 
 @pytest.mark.parametrize(
-    "text", ["## Carrying over\n\nFive days.", "# Carrying over\nFive days.", "Five days.\n# Over"]
+    "text",
+    [
+        "## Carrying over\n\nFive days.",
+        "# Carrying over\nFive days.",
+        "Five days.\n# Over",
+        "Over\n===\nFive days.",
+        "- # Over\n- Five days.",
+        "> ## Over\n> Five days.",
+    ],
 )
 def test_a_heading_is_no_sentence(text):
     assert quotes(text) == ["Five days."]
@@ -90,7 +122,7 @@ def test_a_year_at_the_start_of_a_line_is_no_mark_of_a_list():
 
 
 def test_rows_of_a_table_stand_alone_and_its_head_and_rule_are_none():
-    text = "| Country | Days |\n| :-- | --: |\n| Spain | 23 |  \n| Italy | 26 |\nAfter it."
+    text = "| Country | Days |\n| :-- | --: |\n| Spain | 23 |  \n| Italy | 26 |\n\nAfter it."
     assert quotes(text) == ["| Spain | 23 |", "| Italy | 26 |", "After it."]
 
 
@@ -99,12 +131,17 @@ def test_a_row_of_dashes_below_another_makes_no_head_of_it():
 
 
 def test_no_sentence_ends_within_a_row():
-    text = "Before. So.\n| A |\n|---|\n| One. Two. |\nAfter. That."
+    text = "Before. So.\n| A |\n|---|\n| One. Two. |\n\nAfter. That."
     assert quotes(text) == ["Before.", "So.", "| One. Two. |", "After.", "That."]
 
 
-def test_code_keeps_its_lines():
-    assert quotes("Run:\n\n```\ncd docs\nmake html\n```\n\nDone.") == ["Run:", "```\ncd docs\nmake html\n```", "Done."]
+def test_code_is_quoted_by_line_as_it_stands_and_its_fence_is_not():
+    assert quotes("Run:\n\n```sh\ncd docs\n  - make it. Now.\n\n---\n```\n\nDone.") == [
+        "Run:", "cd docs", "- make it. Now.", "Done."
+    ]  # fmt: skip
+    assert quotes("1. Run\n\n   ~~~sh\n   make\n   ~~~\n\n> ```py\n> x\n> ```") == ["Run", "make", "> x"]
+    assert quotes("    ls -l\n    cd docs") == ["ls -l", "cd docs"]
+    assert quotes("```only a fence") == []
 
 
 @pytest.mark.parametrize(
@@ -124,32 +161,61 @@ def test_marks_and_quotes_stay_with_their_sentence(text, expected):
 
 
 PIECES = ["a", "Bc", "é", "²", "7", "12.", "3) ", "2024. ", "e.g. ", "x.", "Y! ", "Z? ", "[x] ", "[1]", "**", "_", "“", "”",
-          "(", ")", "|", "---", "- ", "* ", "+ ", "# ", "> ", "```",
+          "(", ")", "|", "---", "- ", "* ", "+ ", "# ", "> ", "```", "| a |\n|---|\n",
           " ", "\t", "\n", "\n\n", "\r", "\u2028", "…", "\x1f"]  # fmt: skip
 TEXTS = st.lists(st.sampled_from(PIECES) | st.text(max_size=3), max_size=25).map("".join)
-LEFT_OUT = re.compile(
-    r"(?:[\W_]|(?<!\w)\d{1,3}[.)](?=\s)|(?<=\[)[xX](?=\]\s)|#{1,6}[ \t]+.*|\|.*(?=\n[ \t]*\|[ \t:|-]*-[ \t:|-]*$))*",
-    re.MULTILINE,
-)
-"""What may stand between quotes: no letter and no digit but those of a list's mark, a heading or a table's head."""
+LEFT_OUT = re.compile(r"(?:[\W_]|(?<!\w)\d{1,3}[.)](?=\s)|(?<=\[)[xX](?=\]\s)|(?<!\S)#{1,6}\s.*)*")
+"""What may stand between quotes in an item or a quote: no letter and no digit but those of marks and of a heading."""
+
+
+def left_out(page, block, at, end):
+    """Whether the characters `at` to `end`, of that block, are rightly no part of a quotation."""
+    if block.kind == "heading":
+        return True
+    if block.kind == "table" and block.header:
+        at = max(at, block.header.end)
+    if block.kind == "code":
+        at = max(at, page.text.find("\n", block.span.start, block.span.end) if block.span.start == at else at)
+        return page.text[block.span.start :].lstrip(" \t>-*+0123456789.)").startswith(("```", "~~~"))
+    return at >= end or bool(LEFT_OUT.fullmatch(page.text, at, end))
 
 
 @given(TEXTS)
-def test_ranges_rise_do_not_overlap_and_lose_no_letter_and_no_digit(text):
-    ranges = sentences(text)
-    edges = [0, *(edge for pair in ranges for edge in pair), len(text)]
+def test_quotations_rise_do_not_overlap_and_lose_no_letter_and_no_digit(text):
+    page = document("a.md", text)
+    found = all_of(page)
+    edges = [0, *(edge for q in found for edge in (q.span.start, q.span.end)), len(text)]
     assert edges == sorted(edges)
-    for start, end in ranges:
-        assert text[start:end] == text[start:end].strip()
-        assert any(map(str.isalnum, text[start:end]))
+    for q in found:
+        assert text[q.span.start : q.span.end] == text[q.span.start : q.span.end].strip()
+        assert any(map(str.isalnum, q.said))
+        assert not Counter(filter(str.isalnum, text[q.span.start : q.span.end])) - Counter(filter(str.isalnum, q.said))
     for end, start in zip(edges[::2], edges[1::2], strict=True):
-        assert all(not c.isalnum() for c in text[end:start]) or LEFT_OUT.fullmatch(text, end, start)
+        for block in page.blocks:
+            a, b = max(end, block.span.start), min(start, block.span.end)
+            assert a >= b or all(not c.isalnum() for c in text[a:b]) or left_out(page, block, a, b)
+
+
+@given(TEXTS, st.integers(0, 60), st.integers(0, 60))
+def test_of_any_part_nothing_outside_it_is_quoted(text, start, length):
+    end = min(len(text), start + length)
+    for q in all_of(document("a.md", text), start, end):
+        assert start <= q.span.start < q.span.end <= end
+
+
+@given(st.text("ab.# \n|-*>`", max_size=60))
+def test_of_a_plain_text_every_letter_is_quoted_and_no_mark_means_anything(text):
+    found = all_of(Document("a.txt", "", text))
+    assert Counter(filter(str.isalnum, text)) == Counter(filter(str.isalnum, "".join(q.said for q in found)))
+    assert all(q.said == text[q.span.start : q.span.end] for q in found)
 
 
 def test_a_long_passage_takes_no_long_time():
     blank = " \n" * 50_000
     assert quotes(f"Start.{blank}End.") == ["Start.", "End."]
-    assert len(sentences("A sentence, e.g. This. " * 5_000)) == 5_000
+    assert len(quotes("A sentence, e.g. This. " * 5_000)) == 5_000
+    plain = Document("a.txt", "", f"Start.{' ' * 100_000}{chr(10) * 100_000}> End. " + "- 1. " * 50_000)
+    assert next(q.said for q in all_of(plain)) == "Start."
 
 
 TABLE = """Leave by country:
@@ -164,11 +230,6 @@ Then prose | with a bar.
 """
 
 
-def quoted(text, wanted):
-    [found] = [quotation(text, start, end) for start, end in sentences(text) if wanted in text[start:end]]
-    return found
-
-
 @pytest.mark.parametrize(
     ("wanted", "expected"),
     [
@@ -180,30 +241,43 @@ def quoted(text, wanted):
     ],
 )
 def test_a_row_is_quoted_with_the_heads_of_its_columns(wanted, expected):
-    assert quoted(TABLE, wanted) == expected
+    assert [one for one in said(TABLE) if wanted in one] == [expected]
 
 
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
-        ("| Spain | 22 |", "Spain; 22"),
-        ("| Spain | 22 |\n| Italy | 20 |", "Italy; 20"),
-        ("|---|---|\n| Italy | 20 |", "Italy; 20"),
-        ("| A | B |\n|---|---|\n| x | y |\n\n| Italy | 20 |", "Italy; 20"),  # another table
+        ("| Spain | 22 |\n| Italy | 20 |", "| Spain | 22 |\n| Italy | 20 |"),  # no table without a rule
+        ("| A | B |\n|---|---|\n| x | y |\n\n| Italy | 20 |", "| Italy | 20 |"),
         ("| | Days |\n|---|---|\n| Italy | 20 |", "Italy; Days: 20"),
         ("|Country|Days|\n|-|-|\n|Italy|20", "Country: Italy; Days: 20"),
+        ("Country | Days\n-|-\nItaly|20", "Country: Italy; Days: 20"),
+        ("> | Country | Days |\n> |-|-|\n> | Italy | 20 |", "Country: Italy; Days: 20"),
         ("| A | B |\n|---|---|\n| x | 2 |\n| -- | - |\n| Italy | 7 |", "A: Italy; B: 7"),  # dashes are a row's too
         ("| A | B |\n|---|---|\n| It is so. But not here. | 2 |", "A: It is so. But not here.; B: 2"),
-        ("|---|---|\n| Italy. Malta! Spain? | 20 |", "Italy. Malta! Spain?; 20"),
     ],
 )
-def test_a_row_without_a_head_is_quoted_as_it_is(text, expected):
-    start, end = sentences(text)[-1]
-    assert quotation(text, start, end) == expected
+def test_rows_are_those_of_the_documents_tables(text, expected):
+    assert said(text)[-1] == expected
 
 
-@given(st.text("a|\\- \n", max_size=60))
-def test_any_piece_can_be_quoted(text):
-    for start, end in sentences(text):
-        said = quotation(text, start, end)
-        assert not Counter(filter(str.isalnum, text[start:end])) - Counter(filter(str.isalnum, said))
+def test_a_passage_that_begins_within_a_table_knows_its_head():
+    page = document("a.md", TABLE)
+    start = TABLE.index("| **Italy")
+    assert next(q.said for q in all_of(page, start)) == "Country: **Italy**; Days: 20"
+    inside = TABLE.index("22")
+    [cut, *_] = all_of(page, inside)
+    assert (cut.said, cut.span.start) == ("Days: 22; Note: a | b", inside)
+    assert all_of(page, TABLE.index("Country"), TABLE.index("| Spain")) == []
+
+
+def test_a_passage_that_begins_within_a_block_quotes_what_of_it_is_there():
+    text = "- One thing. Another\n  thing. Last.\n\n> Said\n> by 3. Them all."
+    page = document("a.md", text)
+    assert [q.said for q in all_of(page, text.index("Another"))] == [
+        "Another\n  thing.",
+        "Last.",
+        "Said\nby 3.",
+        "Them all.",
+    ]
+    assert [q.said for q in all_of(page, text.index("> by"))] == ["by 3.", "Them all."]

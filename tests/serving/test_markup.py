@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from docmind.corpus.markdown import document
 from docmind.serving import markup
 from docmind.serving.replies import Passage, Reply
 from docmind.types import Answer, Document, Ranking, Span
@@ -95,22 +96,32 @@ def test_a_files_name_is_told_where_it_has_a_word_that_the_title_has_not(doc_id,
 
 
 def test_a_passage_shows_a_table_without_its_rule_and_marks_the_same_words():
-    table = "| Day | Pay |\n|:----|---:|\n| Sat | 30 |\n | --- |"
+    table = "| Day | Pay |\n|:----|---:|\n| Sat | 30 |\n| --- | - |"
     at = table.index("Pay")
     marks = (Span("a.md", at, at + 3), Span("a.md", table.index("Sat"), table.index("Sat") + 3))
     whole = (Span("a.md", 0, len(table)),)
-    html = markup.passage(
-        passage(document=Document("a.md", "A", table), spans=whole, marks=marks, header="| Day |\n| --- |\n"), "n"
-    )
-    assert '<div class="header">| Day |\n</div>' in html
-    assert "| Day | <mark>Pay</mark> |\n| <mark>Sat</mark> | 30 |\n</div>" in html
+    page = document("a.md", table)
+    html = markup.passage(passage(document=page, spans=whole, marks=marks, header="| Day |"), "n")
+    assert '<div class="header">| Day |</div>' in html
+    # the last line is a row of the table, though it is of dashes
+    assert "| Day | <mark>Pay</mark> |\n| <mark>Sat</mark> | 30 |\n| --- | - |</div>" in html
 
 
-@pytest.mark.parametrize("line", ["---", "| - a |", "-|-", "| -- | 2 |", "||", "| |"])
+@pytest.mark.parametrize(
+    ("start", "end", "told"), [(4, 15, "y | Pay |\n"), (14, 26, ""), (20, 33, "| Sat"), (0, 11, "| Day | Pay")]
+)
+def test_a_passage_that_begins_or_ends_at_the_rule_of_a_table_shows_the_rest(start, end, told):
+    # 0 to 13 the head and 13 its line break, 14 to 26 the rule and 27 on the row
+    page = document("a.md", "| Day | Pay |\n|:----|----:|\n| Sat | 30 |")
+    html = markup.passage(passage(document=page, spans=(Span("a.md", start, end),), marks=(), header=""), "n")
+    assert f'<div class="text" dir="auto">{told}</div>' in html
+
+
+@pytest.mark.parametrize("line", ["---", "| - a |", "-|-", "| -- | 2 |", "||", "| |", "|---|"])
 def test_what_is_no_rule_of_a_table_stays(line):
-    document = Document("a.md", "A", f"a\n{line}\nb")
-    html = markup.passage(passage(document=document, spans=(Span("a.md", 0, len(document.text)),), marks=()), "n")
-    assert f"a\n{line}\nb" in html
+    page = document("a.md", f"a\n\n{line}\nb")
+    html = markup.passage(passage(document=page, spans=(Span("a.md", 0, len(page.text)),), marks=()), "n")
+    assert f"a\n\n{line}\nb" in html
 
 
 def test_the_whole_page_is_there_and_opens_at_the_passage():

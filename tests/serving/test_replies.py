@@ -54,6 +54,16 @@ def test_the_heading_is_the_path_below_the_title_whatever_the_chunker(engine):
     assert replies.heading(quoted[0].document, quoted[0].document.text.index("Five days")) == ("Carrying over",)
 
 
+@pytest.mark.parametrize("strategy", ["headers+bm25", "fixed_500+bm25"])
+def test_a_passage_from_within_a_table_has_its_head_row_whatever_the_chunker(engine, corpus, strategy):
+    rows = "".join(f"| place {n} | about {n} kilometres away | {n} |\n" for n in range(200))
+    (corpus / "far.md").write_text(f"# Far\n\n| Place | Way | n |\n|---|---|---|\n{rows}| sauna | far away | 7 |\n")
+    found = ask(engine, "sauna", strategy)
+    [passage] = [p for p in (*found.cited, *found.others) if "| sauna |" in texts(p)[0][0]]
+    assert passage.header == "| Place | Way | n |"
+    assert {p.header for p in ask(engine, strategy=strategy).cited} == {""}
+
+
 def test_a_quotation_of_a_pdf_names_its_page(engine, corpus):
     (corpus / "sauna.pdf").write_bytes(pdf(["The rules of the house.", "Mind the cat.", "The sauna opens at seven."]))
     found = ask(engine, "When does the sauna open?")

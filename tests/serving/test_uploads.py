@@ -15,6 +15,7 @@ from threading import Thread
 import pytest
 from handmade_pdf import pdf
 
+from docmind.corpus import FORMATS
 from docmind.errors import StorageError
 from docmind.models import load
 from docmind.retrieval.engine import quiet
@@ -139,10 +140,10 @@ def test_deleting_leaves_the_others_and_embeds_nothing_again(uploads, temp, embe
         ("a.pdf", b"", "a.pdf is empty, 0 bytes. Save or download it again."),
         ("a.pdf", pdf([""]), "a.pdf holds no text: it has 1 page, scanned or drawn."),
         ("a.md", b"\xff", "a.md:1: byte 0xff at offset 0 is not UTF-8."),
-        ("a.exe", b"MZ", "a.exe is none of the formats that are read: .md, .markdown, .pdf, .txt."),
-        ("a.txt", b"a" * 10_000_001, "a.txt has 10,000,001 bytes; it may have 10,000,000. Split it."),
-        ("a.MD", b"a" * 10_000_001, "a.MD has 10,000,001 bytes; it may have 10,000,000. Split it."),
-        ("a.pdf", b"a" * (20 * 2**20 + 1), "a.pdf has 20,971,521 bytes; it may have 20,971,520. Split it."),
+        ("a.exe", b"MZ", f"a.exe is none of the formats that are read: {', '.join(FORMATS)}."),
+        ("a.txt", b"a" * 10_000_001, "a.txt has 10,000,001 bytes; a page may have 10,000,000. Split it"),
+        ("a.MD", b"a" * 10_000_001, "a.MD has 10,000,001 bytes; a page may have 10,000,000. Split it"),
+        ("a.pdf", b"%PDF-" + b"a" * 20 * 2**20, "a.pdf has 20,971,525 bytes; a PDF may have 20,971,520. Split it."),
     ],
 )
 def test_what_is_refused_is_told_by_name_and_the_earlier_version_stays(uploads, name, contents, trouble):

@@ -142,7 +142,7 @@ def _instead(material: Material, flip: Flip) -> str:
         return MISSING
     source, spans = flip.instead["source"], flip.instead["spans"]
     start, end = max(spans, key=lambda span: span[1] - span[0])  # the body, as a rule, and no heading
-    passage = " ".join(material.texts[source][start:end].split())
+    passage = " ".join(material.documents[source].text[start:end].split())
     return f"{markdown(source)}: {markdown(cut(passage, PASSAGE_LENGTH))}"
 
 

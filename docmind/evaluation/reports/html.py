@@ -10,7 +10,7 @@ import json
 import math
 from base64 import b64encode
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from hashlib import sha256
 from importlib import resources
 from itertools import groupby
@@ -20,12 +20,13 @@ from urllib.parse import quote
 
 from docmind.evaluation.gate.compare import Comparison
 from docmind.evaluation.gate.verdict import probability
+from docmind.evaluation.reports.excerpts import CUT, Ranges, excerpt
 from docmind.evaluation.reports.inert import cut
 from docmind.evaluation.reports.material import Material
 from docmind.evaluation.reports.tables import MISSING, Table, matrix, order, percent
 from docmind.evaluation.scoring.spans import WON_WITHIN
 from docmind.text import plural, visible
-from docmind.types import Question, Span, merge
+from docmind.types import Document, Question, Span, merge
 
 PAGE_MEGABYTES = 15
 """The page stays under this: a browser reads it in a second, and it can still be mailed."""
@@ -33,16 +34,11 @@ PAGE_MEGABYTES = 15
 BUDGET = (PAGE_MEGABYTES - 1) * 1_000_000
 """Bytes of data about questions; the rest is room for all else, some 10 KB and a row a strategy in three tables."""
 
-CUT = 600
-"""Characters of a passage, a question, a piece of gold or an error: a paragraph or two, enough to judge by."""
-
 SHADES = 7
 """Of the heat map, the best the last. page.css has a colour for each."""
 
 LOST = (None, "chunking", "candidates", "fusion", "rerank", "error")
 """Where a question was lost, by the number that stands for it in the data."""
-
-Ranges = Sequence[tuple[int, int]]
 
 
 def render(material: Material) -> dict[str, str]:
@@ -181,11 +177,11 @@ def _data(material: Material, names: Sequence[str]) -> dict[str, Any]:
     changed = _changed(material.verdict.comparison, names) if material.verdict else {}
     questions = sorted(material.questions, key=lambda question: (-_missed(strategies, question), question.id))
     rows = [_row(material, question, strategies, changed.get(question.id, {})) for question in questions]
-    passages = _Passages(material.texts)
+    passages = _Passages(material.documents)
     spent = len(_json(rows))
     for question, row in zip(questions, rows, strict=True):
         before = len(passages.shown)
-        gold = _gold(question, material.texts)
+        gold = _gold(question, material.documents)
         hits = [_found(strategy["questions"][question.id], passages, gold) for strategy in strategies]
         spent += len(_json(hits)) + len(_json(passages.shown[before:]))
         if spent > BUDGET:
@@ -226,7 +222,7 @@ def _row(
         "line": question.line,
         "missed": _missed(strategies, question),
         "gold": [
-            (piece.doc_id, "") if piece.doc_id is not None else _evidence(piece.spans[0], material.texts)
+            (piece.doc_id, "") if piece.doc_id is not None else _evidence(piece.spans[0], material.documents)
             for piece in question.gold
         ],
         "ranks": [outcome["rank"] or 0 for outcome in found],
@@ -235,14 +231,15 @@ def _row(
     }
 
 
-def _evidence(span: Span, texts: Mapping[str, str]) -> tuple[str, str]:
-    return span.doc_id, cut(texts[span.doc_id][span.start : span.end], CUT)
+def _evidence(span: Span, documents: Mapping[str, Document]) -> tuple[str, str]:
+    return span.doc_id, cut(documents[span.doc_id].text[span.start : span.end], CUT)
 
 
-def _gold(question: Question, texts: Mapping[str, str]) -> Mapping[str, Ranges]:
+def _gold(question: Question, documents: Mapping[str, Document]) -> Mapping[str, Ranges]:
     """By page, where all alternatives of all pieces stand."""
     spans = [span for piece in question.gold for span in piece.spans]
-    spans += [Span(p.doc_id, 0, len(texts[p.doc_id])) for p in question.gold if p.doc_id and texts.get(p.doc_id)]
+    whole = [documents[piece.doc_id] for piece in question.gold if piece.doc_id and piece.doc_id in documents]
+    spans += [Span(document.id, 0, len(document.text)) for document in whole if document.text]
     return {page: [(s.start, s.end) for s in found] for page, found in groupby(merge(spans), lambda s: s.doc_id)}
 
 
@@ -257,9 +254,9 @@ def _found(outcome: Mapping[str, Any], passages: _Passages, gold: Mapping[str, R
 class _Passages:
     """What hits show, once each, as `[page, plain, gold, plain, …]`: every second text is gold."""
 
-    def __init__(self, texts: Mapping[str, str]) -> None:
+    def __init__(self, documents: Mapping[str, Document]) -> None:
         self.shown: list[list[str]] = []
-        self._texts = texts
+        self._documents = documents
         self._numbers: dict[tuple[object, ...], int] = {}
 
     def number(self, hit: Mapping[str, Any], gold: Ranges) -> int:
@@ -268,49 +265,5 @@ class _Passages:
         key = (hit["chunk"], *map(tuple, hit["spans"]), "gold", *marked)
         if key not in self._numbers:
             self._numbers[key] = len(self.shown)
-            self.shown.append([hit["source"], *excerpt(self._texts[hit["source"]], hit["spans"], marked)])
+            self.shown.append([hit["source"], *excerpt(self._documents[hit["source"]], hit["spans"], marked)])
         return self._numbers[key]
-
-
-def excerpt(text: str, shown: Ranges, gold: Ranges) -> list[str]:
-    """At most CUT characters of the ranges `shown` of `text`, joined by " … ": around the first of the rising ranges
-    `gold` that is among them, else the beginning. Plain and gold parts take turns, the first plain, maybe "".
-    """
-    parts = list(_parts(text, shown, gold))
-    length = sum(len(part) for part, _ in parts)
-    begin = _begin(parts, length)
-    turns = ["…" if begin else ""]
-    at = 0
-    for part, is_gold in parts:
-        piece = part[max(0, begin - at) : max(0, begin + CUT - at)]
-        at += len(part)
-        if piece and is_gold == (len(turns) % 2 == 0):
-            turns[-1] += piece
-        elif piece:
-            turns.append(piece)
-    turns[-1] += "…" if begin + CUT < length else ""
-    return turns
-
-
-def _begin(parts: Sequence[tuple[str, bool]], length: int) -> int:
-    """Where to begin, so that the first gold is in the middle."""
-    at = 0
-    for part, is_gold in parts:
-        if is_gold:
-            return max(0, min(at - max(0, CUT - len(part)) // 2, length - CUT))
-        at += len(part)
-    return 0
-
-
-def _parts(text: str, shown: Ranges, gold: Ranges) -> Iterator[tuple[str, bool]]:
-    """`shown` cut where `gold` begins and ends; whether each part is gold."""
-    for number, (start, end) in enumerate(shown):
-        if number:
-            yield " … ", False
-        at = start
-        for from_, to in gold:
-            if from_ < end and to > start:
-                yield text[at : max(at, from_)], False
-                yield text[max(at, from_) : min(end, to)], True
-                at = min(end, to)
-        yield text[at:end], False

@@ -7,20 +7,20 @@ from dataclasses import dataclass
 from typing import Any
 
 from docmind.evaluation.gate.verdict import Verdict
-from docmind.types import Question
+from docmind.types import Document, Question
 
 
 @dataclass(frozen=True, slots=True)
 class Material:
     """`results` is the object of latest.json (results.py); `timings` maps strategies to milliseconds (latency.py);
-    `texts` maps pages to their cleaned text; `key` is the path of the answer key, and `link` a web address that a path
+    `documents` maps ids to the documents; `key` is the path of the answer key, and `link` a web address that a path
     of the repository follows, "" where there is none. `relevant` maps strategies and questions to the ids of the chunks
     that cover a piece. `verdict` is None where nothing was compared."""
 
     results: Mapping[str, Any]
     timings: Mapping[str, Any]
     questions: Sequence[Question]
-    texts: Mapping[str, str]
+    documents: Mapping[str, Document]
     relevant: Mapping[str, Mapping[str, frozenset[str]]]
     key: str
     link: str = ""

@@ -18,6 +18,7 @@ from docmind.evaluation.reports.inert import cut, markdown
 from docmind.evaluation.reports.material import Material
 from docmind.evaluation.scoring.metrics import METRICS
 from docmind.evaluation.scoring.metrics.judged import Judged
+from docmind.types import Document
 
 HOSTILE = "a|b?\n@team <!-- marker --> ``` https://x.y #12 [a](b)"
 LINK = "https://code.example/acme/handbook/blob/abc/"
@@ -31,7 +32,7 @@ def material(new, old, text=None, key="eval/questions.jsonl", **changed):
         results=found,
         timings={},
         questions=questions(next(iter(new.values())), **(text or {})),
-        texts={"page.md": PAGE},
+        documents={"page.md": Document("page.md", "Page", PAGE)},
         relevant={},
         key=key,
         link=LINK,
@@ -154,7 +155,8 @@ def large(n, lost, strategies, length):
         found["strategies"] = dict.fromkeys(names, found["strategies"]["s"])
     held = Thresholds(production=names[0], min_hit_at_3=0.0, max_regression_pp=0.0, must_pass=tuple(after)[:5])
     asked = questions(after, **dict.fromkeys(after, ("ż|" * length)[:length]))
-    return Material(new, {}, asked, {"page.md": PAGE}, {}, "eval/questions.jsonl", LINK, judge(new, old, held))
+    pages = {"page.md": Document("page.md", "Page", PAGE)}
+    return Material(new, {}, asked, pages, {}, "eval/questions.jsonl", LINK, judge(new, old, held))
 
 
 @pytest.mark.parametrize(("n", "lost"), [(1000, 200), (5000, 400)])

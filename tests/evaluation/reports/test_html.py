@@ -13,13 +13,14 @@ import pytest
 from docmind.evaluation.gate.compare import Change, Comparison, Flip
 from docmind.evaluation.gate.verdict import Check, Verdict
 from docmind.evaluation.reports import html
-from docmind.evaluation.reports.html import CUT, excerpt, render
+from docmind.evaluation.reports.html import render
 from docmind.evaluation.reports.material import Material
 from docmind.evaluation.reports.tables import matrix
-from docmind.types import Gold, Question, Span
+from docmind.types import Document, Gold, Question, Span
 
 ATTACK = "</script><img src=x onerror=alert(1)><!-- <script>"
 TEXTS = {"a.md": "Leave is 25 days a year. " * 4, "b.md": f"{ATTACK} & so on"}
+DOCUMENTS = {page: Document(page, page, text) for page, text in TEXTS.items()}
 QUESTIONS = (
     Question("q1", "How many days?", (Gold((Span("a.md", 9, 16),)),), "direct", split="dev", line=1),
     Question("q2", ATTACK, (Gold(doc_id="b.md"),), "vague", line=2),
@@ -59,7 +60,7 @@ TIMINGS = {"headers+vector": {"query": {"p50": 4.6}}, "headers+rerank": {"query"
 
 
 def material(found=RESULTS, **changed):
-    values = {"results": found, "timings": TIMINGS, "questions": QUESTIONS, "texts": TEXTS, "relevant": {}}
+    values = {"results": found, "timings": TIMINGS, "questions": QUESTIONS, "documents": DOCUMENTS, "relevant": {}}
     return Material(**{**values, "key": "eval/questions.jsonl", **changed})
 
 
@@ -186,20 +187,6 @@ def test_gold_is_marked_where_it_stands_and_a_whole_page_wholly():
     assert row(found, "q1")["hits"][0][0][1] == 0.8765
 
 
-def test_a_passage_is_cut_around_its_gold_and_else_at_its_end():
-    text = "x" * 5000
-    plain, gold, rest = excerpt(text, [(1000, 4000)], [(2000, 2100)])
-    # (600 - 100) / 2 = 250 characters on either side
-    assert (plain, gold, rest) == ("…" + "x" * 250, "x" * 100, "x" * 250 + "…")
-    assert excerpt(text, [(0, 5000)], []) == ["x" * CUT + "…"]
-    assert excerpt(text, [(0, 700)], [(690, 700)]) == ["…" + "x" * 590, "x" * 10]
-    assert excerpt(text, [(0, 5000)], [(100, 4000)]) == ["…", "x" * CUT + "…"]
-
-
-def test_parts_of_a_passage_are_joined_and_gold_goes_on_across_them():
-    assert excerpt("Title. Body text.", [(0, 5), (7, 16)], [(3, 11)]) == ["Tit", "le", " … ", "Body", " text"]
-
-
 def test_the_hardest_questions_come_first_and_passages_stand_once():
     found = data(page())
     assert [question["id"] for question in found["questions"]] == ["q2", "q1", "q3"]
@@ -263,7 +250,8 @@ def test_a_question_links_to_its_line_where_there_is_a_web_address():
 
 
 def test_the_page_of_5000_questions_and_40_strategies_stays_under_its_limit():
-    texts = {f"page{i}.md": f"{i} <words> é" * 4000 for i in range(50)}
+    names = [f"page{i}.md" for i in range(50)]
+    documents = {name: Document(name, name, f"{i} <words> é" * 4000) for i, name in enumerate(names)}
     names = [f"chunker{s % 4}+mode{s}" for s in range(40)]
     questions = [
         Question(f"q{i}", f"Question {i}? " * 8, (Gold((Span(f"page{i % 50}.md", i, i + 300),)),)) for i in range(5000)
@@ -289,7 +277,7 @@ def test_the_page_of_5000_questions_and_40_strategies_stays_under_its_limit():
         for s, name in enumerate(names):
             strategies[name]["questions"][question.id] = ((lost, won)[(i + s) % 3 > 0])[s % 4]
     timings = {name: {"query": {"p50": 5.0 + s}} for s, name in enumerate(names)}
-    text = page(results(strategies), questions=questions, texts=texts, timings=timings)
+    text = page(results(strategies), questions=questions, documents=documents, timings=timings)
     assert 13_000_000 < len(text.encode()) < 15_000_000
     shown = sum("hits" in question for question in data(text)["questions"])
     assert 0 < shown < 5000

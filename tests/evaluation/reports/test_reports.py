@@ -90,7 +90,7 @@ def test_the_hardest_questions_are_those_that_most_strategies_miss():
 
 
 def markdown(found):
-    material = Material(found, {}, QUESTIONS, texts={}, relevant={}, key="key.jsonl")
+    material = Material(found, {}, QUESTIONS, documents={}, relevant={}, key="key.jsonl")
     return REPORTS["markdown"](material)["latest.md"]
 
 
