@@ -16,7 +16,7 @@ PACKAGE = Path(docmind.__file__).parent
 
 LAYERS = (
     ("types", "errors"),
-    ("protocols", "registry", "text", "markup", "files"),
+    ("protocols", "registry", "text", "markup", "files", "blobs"),
     ("models", "llm", "config"),
     ("corpus",),
     ("chunking",),

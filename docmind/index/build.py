@@ -21,13 +21,17 @@ import sqlite3
 import tempfile
 import time
 from collections.abc import Sequence
-from contextlib import closing
+from contextlib import ExitStack, closing
 from pathlib import Path
+
+import numpy as np
 
 from docmind.errors import StorageError
 from docmind.index import store, tokens
-from docmind.index.store import VectorStore
-from docmind.index.tokens import TokenStore
+from docmind.index.cache import COMMIT_EVERY, CachedEmbedder
+from docmind.index.rows import RowFile
+from docmind.index.store import ChromaIndex
+from docmind.index.tokens import TokenStore, TokenWriter
 from docmind.protocols import Advance, Embedder
 from docmind.types import Chunk
 
@@ -51,8 +55,16 @@ class Index:
 
     def __init__(self, folder: Path, chunks: Sequence[Chunk]) -> None:
         self.folder = folder
-        self.vectors = VectorStore(folder, chunks)
+        self.vectors = ChromaIndex(folder, chunks)
         self.tokens = TokenStore(folder) if (folder / tokens.FILES[0]).exists() else None
+
+    def parts(self) -> dict[str, str | bool]:
+        """What searches, by kind, and whether all of it is exact: for the fingerprint."""
+        return {
+            "vector": self.vectors.name,
+            "tokens": self.tokens.name if self.tokens else "none",
+            "exact": self.vectors.exact and (self.tokens is None or self.tokens.exact),
+        }
 
     def close(self) -> None:
         """Let go of the files."""
@@ -60,7 +72,7 @@ class Index:
 
 
 def open_or_build(
-    name: str, chunks: Sequence[Chunk], embedder: Embedder, index_dir: Path, advance: Advance | None = None
+    name: str, chunks: Sequence[Chunk], embedder: CachedEmbedder, index_dir: Path, advance: Advance | None = None
 ) -> Index:
     """The index of `chunks`, which rise by (document, order); built if it is not there or is damaged.
 
@@ -89,22 +101,20 @@ def _key(chunks: Sequence[Chunk], embedder: Embedder) -> str:
     return digest.hexdigest()[:16]
 
 
-def _build(folder: Path, chunks: Sequence[Chunk], embedder: Embedder, advance: Advance | None) -> None:
+def _build(folder: Path, chunks: Sequence[Chunk], embedder: CachedEmbedder, advance: Advance | None) -> None:
     texts = [chunk.text for chunk in chunks]
-    if embedder.has_tokens:
-        vectors, token_vectors = embedder.embed_tokens(texts, advance=advance)
-    else:
-        vectors, token_vectors = embedder.embed(texts, advance=advance), None
+    lengths = embedder.keep_tokens(texts, advance=advance) if embedder.has_tokens else None
+    if lengths is None:
+        embedder.embed(texts, advance=advance)
 
     folder.parent.mkdir(parents=True, exist_ok=True)
     _sweep(folder.parent)
     for _ in range(ATTEMPTS):
         aside = Path(tempfile.mkdtemp(prefix=BUILDING, dir=folder.parent))
         try:
-            store.write(aside, chunks, vectors)
-            if token_vectors is not None:
-                tokens.write(aside, token_vectors, embedder.dim)
-            with closing(VectorStore(aside, chunks)) as built:
+            _write_vectors(aside, texts, embedder, lengths)
+            store.write(aside, chunks)
+            with closing(ChromaIndex(aside, chunks)) as built:
                 fault = built.fault()
             if fault is None:
                 (aside / MANIFEST).write_text(json.dumps({"files": _checksums(aside)}, indent=1), encoding="utf-8")
@@ -114,6 +124,22 @@ def _build(folder: Path, chunks: Sequence[Chunk], embedder: Embedder, advance: A
             shutil.rmtree(aside, ignore_errors=True)
         log.warning("%s: %s; it is built again", folder, fault)
     raise StorageError(f"{folder}: {fault}, {ATTEMPTS} times in a row. Please report it, with your documents' number.")
+
+
+def _write_vectors(folder: Path, texts: Sequence[str], embedder: CachedEmbedder, lengths: Sequence[int] | None) -> None:
+    """From the cache to the files of `folder`, in groups. `lengths` are the texts' numbers of tokens, where the model has
+    token vectors."""
+    with ExitStack() as files:
+        rows = files.enter_context(RowFile(folder / store.VECTORS, (len(texts), embedder.dim), np.float32))
+        writer = files.enter_context(TokenWriter(folder, lengths, embedder.dim)) if lengths is not None else None
+        for start in range(0, len(texts), COMMIT_EVERY):
+            some = texts[start : start + COMMIT_EVERY]
+            if writer:
+                vectors, token_vectors = embedder.embed_tokens(some)
+                writer.write(token_vectors)
+            else:
+                vectors = embedder.embed(some)
+            rows.write(vectors)
 
 
 def _put_in_place(aside: Path, folder: Path) -> None:

@@ -6,148 +6,56 @@ It is the only thing that is kept from run to run besides finished indexes. Noth
 from __future__ import annotations
 
 import hashlib
-import logging
-import sqlite3
-import time
-import zlib
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence, Set
-from contextlib import contextmanager
+from collections.abc import Iterator, Mapping, Sequence, Set
 from functools import cached_property
 from pathlib import Path
-from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from docmind.errors import StorageError
+from docmind.blobs import RowStore
 from docmind.protocols import Advance, Embedder, FloatMatrix, Tokenizer, TokenVectors
 
-log = logging.getLogger(__name__)
-
-T = TypeVar("T")
-
-DAMAGED = {sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB}
 COMMIT_EVERY = 64
-"""Texts embedded between two commits: what a killed run can lose, some seconds of work."""
+"""Texts embedded between two commits: what a killed run can lose, some seconds of work. Also how many texts' token
+vectors are held at once: 64 at the model's limit are 13 MB."""
 
-PATIENCE = 60.0
-"""Seconds that a process waits for another that writes."""
-
-TABLES = """
-CREATE TABLE IF NOT EXISTS vectors (key BLOB PRIMARY KEY, vector BLOB NOT NULL, crc INTEGER NOT NULL);
-CREATE TABLE IF NOT EXISTS tokens (key BLOB PRIMARY KEY, codes BLOB NOT NULL, scales BLOB NOT NULL, crc INTEGER NOT NULL);
-"""
+VECTORS, TOKENS = "vectors", "tokens"
 
 
 class VectorCache:
-    """Vectors by key, in the SQLite file `path`, which several processes may use at once.
-
-    A file that SQLite calls damaged is removed, with a warning, and begun anew: what it held can be computed again.
-    A row whose checksum is wrong counts as absent.
-    """
+    """A VectorCache in the SQLite file `path`; docmind/blobs.py says what it bears."""
 
     def __init__(self, path: Path) -> None:
-        self.path = path
-        self._open: sqlite3.Connection | None = None
+        self._rows = RowStore(path, {VECTORS: ("vector",), TOKENS: ("codes", "scales")})
 
     def vectors(self, keys: Sequence[bytes]) -> dict[bytes, NDArray[np.float32]]:
         """The vectors there are, float32 (dim,) each."""
-        rows = self._select("SELECT key, crc, vector FROM vectors", keys)
-        return {key: np.frombuffer(vector, np.float32) for key, (vector,) in rows}
+        return {key: np.frombuffer(vector, np.float32) for key, (vector,) in self._rows.get(VECTORS, keys).items()}
 
     def tokens(self, keys: Sequence[bytes]) -> dict[bytes, TokenVectors]:
         """The token vectors there are."""
-        rows = self._select("SELECT key, crc, codes, scales FROM tokens", keys)
         return {
             key: TokenVectors(
                 np.frombuffer(codes, np.int8).reshape(len(scales) // 4, -1), np.frombuffer(scales, np.float32)
             )
-            for key, (codes, scales) in rows
+            for key, (codes, scales) in self._rows.get(TOKENS, keys).items()
         }
 
     def put(self, keys: Sequence[bytes], vectors: FloatMatrix, tokens: Sequence[TokenVectors] | None = None) -> None:
         """Keep the vectors of `keys`, and their token vectors if given, in one transaction."""
-        rows = [(key, blob, zlib.crc32(blob)) for key, blob in zip(keys, (v.tobytes() for v in vectors), strict=True)]
-        token_rows = []
-        for key, t in zip(keys, tokens or (), strict=tokens is not None):
-            codes, scales = t.codes.tobytes(), t.scales.tobytes()
-            token_rows.append((key, codes, scales, zlib.crc32(scales, zlib.crc32(codes))))
-
-        def write(connection: sqlite3.Connection) -> None:
-            with connection:
-                connection.executemany("INSERT OR REPLACE INTO vectors VALUES (?, ?, ?)", rows)
-                connection.executemany("INSERT OR REPLACE INTO tokens VALUES (?, ?, ?, ?)", token_rows)
-
-        self._run(write)
+        pairs = zip(keys, tokens or (), strict=tokens is not None)
+        self._rows.put(
+            {
+                VECTORS: {key: (vector.tobytes(),) for key, vector in zip(keys, vectors, strict=True)},
+                TOKENS: {key: (t.codes.tobytes(), t.scales.tobytes()) for key, t in pairs},
+            }
+        )
 
     def close(self) -> None:
         """Let go of the file. It opens again when it is next needed."""
-        if self._open:
-            self._open.close()
-            self._open = None
-
-    def _select(self, select: str, keys: Sequence[bytes]) -> Iterator[tuple[bytes, tuple[bytes, ...]]]:
-        for start in range(0, len(keys), 500):
-            some = keys[start : start + 500]
-            query = f"{select} WHERE key IN ({','.join('?' * len(some))})"
-            rows: list[tuple[Any, ...]] = self._run(lambda c, q=query, s=some: c.execute(q, s).fetchall())  # type: ignore[misc]
-            for key, crc, *blobs in rows:
-                actual = 0
-                for blob in blobs:
-                    actual = zlib.crc32(blob, actual)
-                if actual == crc:
-                    yield key, tuple(blobs)
-                else:
-                    log.warning("%s: a vector does not match its checksum; it is computed again", self.path)
-
-    def _run(self, work: Callable[[sqlite3.Connection], T]) -> T:
-        try:
-            return self._attempt(work)
-        except sqlite3.DatabaseError as error:
-            if getattr(error, "sqlite_errorcode", 0) & 0xFF not in DAMAGED:
-                raise
-            log.warning("%s: the vector cache is damaged (%s); it is removed and built anew", self.path, error)
-            self.close()
-            for suffix in ("", "-wal", "-shm"):
-                self.path.with_name(self.path.name + suffix).unlink(missing_ok=True)
-            return self._attempt(work)
-
-    def _attempt(self, work: Callable[[sqlite3.Connection], T]) -> T:
-        with self._explained():
-            if self._open is None:
-                self.path.parent.mkdir(parents=True, exist_ok=True)
-                # The page serves its visitors from several threads; SQLite itself takes one call at a time.
-                self._open = sqlite3.connect(self.path, timeout=PATIENCE, check_same_thread=False)
-                _let_readers_in(self._open)
-                self._open.executescript(TABLES)
-            return work(self._open)
-
-    @contextmanager
-    def _explained(self) -> Iterator[None]:
-        """Say what a user can do about an error that is not damage."""
-        try:
-            yield
-        except (OSError, sqlite3.OperationalError) as error:
-            if getattr(error, "sqlite_errorcode", 0) & 0xFF in DAMAGED:
-                raise
-            raise StorageError(
-                f"{self.path}: the vector cache cannot be used ({error}). It needs a folder that can be written and "
-                f"free disk space; name another with --index-dir."
-            ) from error
-
-
-def _let_readers_in(connection: sqlite3.Connection) -> None:
-    """Switch to a write-ahead log. SQLite itself does not wait where another process is just doing the same."""
-    end = time.monotonic() + PATIENCE
-    while True:
-        try:
-            connection.execute("PRAGMA journal_mode = WAL")
-            return
-        except sqlite3.OperationalError as error:
-            if error.sqlite_errorcode & 0xFF != sqlite3.SQLITE_BUSY or time.monotonic() > end:
-                raise
-        time.sleep(0.01)
+        self._rows.close()
 
 
 class CachedEmbedder:
@@ -202,6 +110,21 @@ class CachedEmbedder:
             self.embedded += len(group)
         return self._matrix(keys, known), [known_tokens[key] for key in keys]
 
+    def keep_tokens(self, texts: Sequence[str], *, advance: Advance | None = None) -> list[int]:
+        """Embed into the cache what it lacks, and give the number of token vectors of each text.
+
+        They are held a group at a time: those of a whole corpus are a hundred times as large as its text.
+        """
+        keys = [self._key(text) for text in texts]
+        distinct = dict(zip(keys, texts, strict=True))
+        if advance:
+            advance(len(keys) - len(distinct))
+        lengths: dict[bytes, int] = {}
+        for group in _groups(distinct):
+            _, tokens = self.embed_tokens(list(group.values()), advance=advance)
+            lengths.update((key, len(t.scales)) for key, t in zip(group, tokens, strict=True))
+        return [lengths[key] for key in keys]
+
     def embed_query(self, text: str) -> tuple[NDArray[np.float32], FloatMatrix]:
         # Questions are never cached on disk: each run asks anew, and so measures what a reader waits for.
         return self._embedder.embed_query(text)
@@ -216,19 +139,24 @@ class CachedEmbedder:
     def _missing(
         keys: Sequence[bytes], texts: Sequence[str], known: Set[bytes], advance: Advance | None
     ) -> Iterator[dict[bytes, str]]:
-        """What is to be computed, in groups of texts of like length: little padding, and a commit after each.
-
-        Short and long groups alternate, so that the time left can be told from the time gone by.
-        """
+        """What is to be computed, in groups."""
         missing = {key: text for key, text in zip(keys, texts, strict=True) if key not in known}
         if advance:
             advance(len(keys) - len(missing))
-        ordered = sorted(missing.items(), key=lambda item: len(item[1]))
-        groups = deque(dict(ordered[i : i + COMMIT_EVERY]) for i in range(0, len(ordered), COMMIT_EVERY))
-        while groups:
-            yield groups.popleft()
-            if groups:
-                yield groups.pop()
+        return _groups(missing)
 
     def _matrix(self, keys: Sequence[bytes], known: dict[bytes, NDArray[np.float32]]) -> FloatMatrix:
         return np.stack([known[key] for key in keys]) if keys else np.empty((0, self.dim), np.float32)
+
+
+def _groups(texts: Mapping[bytes, str]) -> Iterator[dict[bytes, str]]:
+    """`texts` in groups of like length: little padding, and a commit after each.
+
+    Short and long groups alternate, so that the time left can be told from the time gone by.
+    """
+    ordered = sorted(texts.items(), key=lambda item: len(item[1]))
+    groups = deque(dict(ordered[i : i + COMMIT_EVERY]) for i in range(0, len(ordered), COMMIT_EVERY))
+    while groups:
+        yield groups.popleft()
+        if groups:
+            yield groups.pop()

@@ -1,4 +1,4 @@
-"""One Chroma collection and our own copy of its vectors. Chroma proposes candidates; the vectors decide.
+"""ChromaIndex: one Chroma collection and our own copy of its vectors. Chroma proposes candidates; the vectors decide.
 
 Chroma's graph is approximate, breaks ties as it likes, and re-normalises what it stores. So it is asked for more than is
 wanted, and what it proposes is scored from the vectors as they were embedded. See docs/DESIGN.md, "Exact vector search".
@@ -6,6 +6,7 @@ wanted, and what it proposes is scored from the vectors as they were embedded. S
 
 from __future__ import annotations
 
+import hashlib
 import sqlite3
 import struct
 from collections.abc import Iterator, Sequence
@@ -17,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from docmind.errors import StorageError
+from docmind.index.exact import ExactIndex
 from docmind.protocols import FloatMatrix
 from docmind.types import Chunk
 
@@ -30,20 +32,8 @@ DATABASE = "chroma.sqlite3"
 SPARE = 10
 """Candidates fetched beyond what is wanted, so that Chroma's rounding cannot push a true neighbour out."""
 
-
-def exact(vectors: FloatMatrix, query: NDArray[np.float32]) -> NDArray[np.float64]:
-    """Cosine of `query` (dim,) with each row of `vectors` (n, dim), in float64 rounded to 6 decimals.
-
-    The rounding lies above the noise of float32, so that equal texts tie on every machine.
-    """
-    cosines: NDArray[np.float64] = np.round(vectors.astype(np.float64) @ query.astype(np.float64), 6)
-    return cosines
-
-
-def nearest(scores: NDArray[np.float64], k: int) -> list[int]:
-    """The indices of the `k` highest scores, the lower index first where scores are equal."""
-    order: list[int] = np.argsort(-scores, kind="stable")[:k].tolist()
-    return order
+ADDED_AT_ONCE = 256
+"""Vectors a call of Chroma's; it makes a Python number of each of their components."""
 
 
 def copies(vectors: FloatMatrix) -> list[list[int]]:
@@ -53,13 +43,14 @@ def copies(vectors: FloatMatrix) -> list[list[int]]:
     """
     groups: dict[bytes, list[int]] = {}
     for position, row in enumerate(vectors):
-        groups.setdefault(row.tobytes(), []).append(position)
+        groups.setdefault(hashlib.sha256(row.tobytes()).digest(), []).append(position)
     return list(groups.values())
 
 
-def write(folder: Path, chunks: Sequence[Chunk], vectors: FloatMatrix) -> None:
-    """Make the collection and the vector file in the empty `folder`. Raises StorageError where Chroma cannot."""
-    np.save(folder / VECTORS, vectors)
+def write(folder: Path, chunks: Sequence[Chunk]) -> None:
+    """Make the collection of the vectors of `chunks`, which stand in `folder`'s VECTORS. Raises StorageError where Chroma
+    cannot."""
+    vectors: FloatMatrix = np.load(folder / VECTORS, mmap_mode="r")
     first = [group[0] for group in copies(vectors)]
     with _told(folder), closing(_client(folder)) as client:
         collection = client.create_collection(
@@ -78,7 +69,7 @@ def write(folder: Path, chunks: Sequence[Chunk], vectors: FloatMatrix) -> None:
             },
             embedding_function=None,
         )
-        step = client.get_max_batch_size()
+        step = min(ADDED_AT_ONCE, client.get_max_batch_size())
         for start in range(0, len(first), step):
             some = first[start : start + step]
             collection.add(
@@ -124,17 +115,16 @@ def check_database(folder: Path) -> None:
             raise
 
 
-class VectorStore:
-    """Exact nearest neighbours among `chunks`, from the files that `write` left in `folder`.
+class ChromaIndex:
+    """A VectorIndex over `chunks`, from the files that `write` left in `folder`. A chunk is named by its position."""
 
-    A chunk is named by its position; positions rise by (document, order), and so break ties.
-    """
+    name = "chroma"
+    exact = True
 
     def __init__(self, folder: Path, chunks: Sequence[Chunk]) -> None:
         self.vectors: FloatMatrix = np.load(folder / VECTORS, mmap_mode="r")
         self._folder = folder
-        self._documents = [chunk.doc_id for chunk in chunks]
-        self._position = {chunk.id: position for position, chunk in enumerate(chunks)}
+        self._reference = ExactIndex(self.vectors, chunks)
         self._copies = {chunks[group[0]].id: group for group in copies(self.vectors)}
         with _told(folder):
             self._client = _client(folder)
@@ -145,47 +135,42 @@ class VectorStore:
     ) -> list[tuple[int, float]]:
         """(position, cosine) of the `k` nearest chunks, by (-cosine, position).
 
-        `query` is float32 (dim,), L2-normalised. `doc_ids` limits the search before the top k is taken.
+        `query` is float32 (dim,), L2-normalised. `doc_ids` limits the search before the top k is taken: the chunks of a
+        few documents are compared one by one, for which Chroma would need longer.
         """
-        groups, within = self._copies, None
         if doc_ids is not None:
-            allowed = {
-                name: [position for position in group if self._documents[position] in doc_ids]
-                for name, group in self._copies.items()
-            }
-            groups = {name: group for name, group in allowed.items() if group}
-            within = list(groups)
-        fetch = min(k + SPARE, len(groups))
+            return self._reference.search(query, k, doc_ids)
+        fetch = min(k + SPARE, len(self._copies))
         while fetch:
-            found = self._candidates(query, fetch, within)
-            candidates = np.array(sorted(position for name in found for position in groups[name]))
-            scores = exact(self.vectors[candidates], query)
-            best = nearest(scores, k)
+            names = self._candidates(query, fetch)
+            candidates = np.array(sorted(position for name in names for position in self._copies[name]))
+            found = self._reference.nearest(query, candidates, len(candidates))
             # Where the last candidate ties with the k-th, more of the same score may wait outside.
-            if fetch == len(groups) or scores.min() < scores[best[-1]]:
-                return [(int(candidates[i]), float(scores[i])) for i in best]
-            fetch = min(4 * fetch, len(groups))
+            if fetch == len(self._copies) or found[-1][1] < found[k - 1][1]:
+                return found[:k]
+            fetch = min(4 * fetch, len(self._copies))
         return []
 
-    def similarity(self, chunks: Sequence[Chunk]) -> NDArray[np.float64]:
-        """(n, n) cosines of the chunks with each other, rounded to 6 decimals."""
-        rows = self.vectors[[self._position[chunk.id] for chunk in chunks]].astype(np.float64)
-        cosines: NDArray[np.float64] = np.round(rows @ rows.T, 6)
-        return cosines
+    def cosines(self, query: NDArray[np.float32], positions: Sequence[int]) -> NDArray[np.float64]:
+        """(n,) cosines of `query` with the chunks at `positions`, as `search` gives them."""
+        return self._reference.cosines(query, positions)
+
+    def similarity(self, positions: Sequence[int]) -> NDArray[np.float64]:
+        """(n, n) cosines of the chunks at `positions` with each other, rounded to 6 decimals."""
+        return self._reference.similarity(positions)
 
     def fault(self) -> str | None:
         """What is wrong with the collection: a vector out of reach, or a search that differs from an exact one.
 
         The second is tried on sixteen or more of the vectors themselves, evenly spaced. None where all is well.
         """
-        size = len(self._documents)
+        size = len(self.vectors)
         if size == 0:
             return None
         try:
-            self._candidates(self.vectors[0], len(self._copies), None)
+            self._candidates(self.vectors[0], len(self._copies))
             for sample in range(0, size, max(1, size // 16)):
-                expected = nearest(exact(self.vectors, self.vectors[sample]), 10)
-                if [position for position, _ in self.search(self.vectors[sample], 10)] != expected:
+                if self.search(self.vectors[sample], 10) != self._reference.search(self.vectors[sample], 10):
                     return f"the Chroma collection misses neighbours of its chunk {sample}"
         except StorageError as error:
             return str(error)
@@ -195,9 +180,9 @@ class VectorStore:
         """Let go of Chroma's files."""
         self._client.close()
 
-    def _candidates(self, query: NDArray[np.float32], n: int, within: list[str] | None) -> list[str]:
+    def _candidates(self, query: NDArray[np.float32], n: int) -> list[str]:
         with _told(self._folder):
-            result = self._collection.query(query_embeddings=query.tolist(), n_results=n, ids=within, include=[])
+            result = self._collection.query(query_embeddings=query.tolist(), n_results=n, include=[])
         found: list[str] = result["ids"][0]
         if len(found) < n:
             raise StorageError(

@@ -26,6 +26,6 @@ MODES: Registry[Callable[[Parts], Retriever]] = Registry(
         ("hybrid", lambda p: Hybrid(p.mode("vector"), p.mode("bm25"), depth=CANDIDATES, k=60)),
         ("hybrid_stem", lambda p: Hybrid(p.mode("vector"), p.mode("bm25_stem"), depth=CANDIDATES, k=60)),
         ("rerank", lambda p: Rerank(p.mode("hybrid"), p.reranker, depth=CANDIDATES)),
-        ("mmr", lambda p: Mmr(p.mode("vector"), p.index.vectors, fetch=10, lam=0.5)),
+        ("mmr", lambda p: Mmr(p.mode("vector"), p.index.vectors, p.position, fetch=10, lam=0.5)),
     ],
 )

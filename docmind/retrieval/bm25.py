@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from docmind.index.lexical import Lexical
+from docmind.protocols import LexicalIndex
 from docmind.retrieval.ranking import Clock, ranked, stage
 from docmind.types import Chunk, Query, Ranking
 
@@ -14,15 +14,12 @@ from docmind.types import Chunk, Query, Ranking
 class Bm25:
     """Scores are BM25's. A chunk without a term of the question is in no list, however few chunks there are."""
 
-    lexical: Lexical
+    lexical: LexicalIndex
     chunks: Sequence[Chunk]
 
     def retrieve(self, query: Query, k: int) -> Ranking:
         """At most `k` chunks that hold a term of the question."""
         clock = Clock()
-        allowed = None
-        if query.doc_ids is not None:
-            allowed = {i for i, chunk in enumerate(self.chunks) if chunk.doc_id in query.doc_ids}
-        found = self.lexical.search(query.text, allowed)
+        found = self.lexical.search(query.text, k, query.doc_ids)
         hits = ranked(((self.chunks[position], score) for position, score in found), k)
         return Ranking(hits, (stage("bm25", "candidates", hits, clock.lap()),))

@@ -7,8 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from docmind.index.tokens import TokenStore
-from docmind.protocols import Embedder
+from docmind.protocols import Embedder, TokenIndex
 from docmind.types import Chunk
 
 
@@ -21,7 +20,7 @@ class LateInteraction:
 
     name = "late"
 
-    def __init__(self, embedder: Embedder, tokens: TokenStore, chunks: Sequence[Chunk]) -> None:
+    def __init__(self, embedder: Embedder, tokens: TokenIndex, chunks: Sequence[Chunk]) -> None:
         """`tokens` are those of `chunks`, in their order."""
         self._embedder = embedder
         self._tokens = tokens
@@ -32,5 +31,6 @@ class LateInteraction:
         _, tokens = self._embedder.embed_query(question)
         if not len(tokens):
             return np.zeros(len(chunks))
-        sums = [self._tokens.max_sim(tokens, self._position[chunk.id]).mean(dtype=np.float64) for chunk in chunks]
-        return np.round(np.array(sums), 6)
+        best = self._tokens.max_sim(tokens, [self._position[chunk.id] for chunk in chunks])
+        means: NDArray[np.float64] = np.round(best.T.mean(axis=1, dtype=np.float64), 6)
+        return means

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
-from docmind.index.store import VectorStore
-from docmind.protocols import Retriever
+from docmind.protocols import Retriever, VectorIndex
 from docmind.retrieval.fusion import mmr
 from docmind.retrieval.ranking import Clock, stage
 from docmind.types import Hit, Query, Ranking
@@ -15,11 +15,13 @@ from docmind.types import Hit, Query, Ranking
 class Mmr:
     """`fetch` candidates of `inner`, whose scores must be cosines, reordered by maximal marginal relevance.
 
-    `lam` 1 is relevance alone, 0 diversity alone. Scores are MMR's, each as it stood when the chunk was taken.
+    `position` is that of each chunk in `store`, by its id. `lam` 1 is relevance alone, 0 diversity alone. Scores are
+    MMR's, each as it stood when the chunk was taken.
     """
 
     inner: Retriever
-    store: VectorStore
+    store: VectorIndex
+    position: Mapping[str, int]
     fetch: int = 10
     lam: float = 0.5
 
@@ -27,7 +29,7 @@ class Mmr:
         """`k` of the candidates, in the order in which they were taken."""
         found = self.inner.retrieve(query, max(self.fetch, k))
         clock = Clock()
-        similarity = self.store.similarity([hit.chunk for hit in found.hits])
+        similarity = self.store.similarity([self.position[hit.chunk.id] for hit in found.hits])
         order = mmr([hit.score for hit in found.hits], similarity, self.lam, k)
         hits = tuple(Hit(found.hits[i].chunk, score, rank) for rank, (i, score) in enumerate(order, start=1))
         return Ranking(hits, (*found.stages, stage("mmr", "rerank", hits, clock.lap())))

@@ -7,7 +7,7 @@ from functools import cached_property
 
 from docmind.errors import UsageError
 from docmind.index.build import Index
-from docmind.index.lexical import Lexical
+from docmind.index.lexical import Bm25Index
 from docmind.protocols import Embedder, Reranker, Retriever
 from docmind.retrieval.late import LateInteraction
 from docmind.retrieval.shared import Shared
@@ -35,8 +35,13 @@ class Parts:
         self._open_index = open_index
         self._modes = modes
         self._shared = shared
-        self._lexical: dict[Callable[[str], list[str]], Lexical] = {}
+        self._lexical: dict[Callable[[str], list[str]], Bm25Index] = {}
         self._made: dict[str, Retriever] = {}
+
+    @cached_property
+    def position(self) -> Mapping[str, int]:
+        """Where each chunk stands among `chunks`, by its id."""
+        return {chunk.id: position for position, chunk in enumerate(self.chunks)}
 
     @cached_property
     def index(self) -> Index:
@@ -52,10 +57,10 @@ class Parts:
             raise UsageError(f"{self.embedder.id} gives no token vectors and its profile has no reranker")
         return LateInteraction(self.embedder, self.index.tokens, self.chunks)
 
-    def lexical(self, analyse: Callable[[str], list[str]]) -> Lexical:
+    def lexical(self, analyse: Callable[[str], list[str]]) -> Bm25Index:
         """The BM25 index over terms made by `analyse`."""
         if analyse not in self._lexical:
-            self._lexical[analyse] = Lexical([chunk.text for chunk in self.chunks], analyse)
+            self._lexical[analyse] = Bm25Index(self.chunks, analyse)
         return self._lexical[analyse]
 
     def mode(self, name: str) -> Retriever:

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from docmind.index.store import VectorStore
-from docmind.protocols import Embedder
+from docmind.protocols import Embedder, VectorIndex
 from docmind.retrieval.ranking import Clock, ranked, stage
 from docmind.types import Chunk, Query, Ranking
 
@@ -15,7 +14,7 @@ from docmind.types import Chunk, Query, Ranking
 class Vector:
     """Scores are cosines, exact over the whole index."""
 
-    store: VectorStore
+    store: VectorIndex
     chunks: Sequence[Chunk]
     embedder: Embedder
 

@@ -53,9 +53,47 @@ def test_vectors_and_tokens_are_those_of_the_embedder(make, embedder):
     vectors, tokens = embedder.embed_tokens(TEXTS)
     assert np.array_equal(index.vectors.vectors, vectors)
     question = embedder.embed_query("how many days of annual leave?")[1]
+    found = index.tokens.max_sim(question, range(len(TEXTS)))
+    assert found.shape == (len(question), len(TEXTS))
     for position, expected in enumerate(tokens):
         restored = expected.codes.astype(np.float32) * expected.scales[:, None]
-        assert index.tokens.max_sim(question, position) == pytest.approx((question @ restored.T).max(axis=1), abs=1e-6)
+        assert np.array_equal(index.tokens.vectors(position), restored)
+        assert found[:, position] == pytest.approx((question @ restored.T).max(axis=1), abs=1e-6)
+
+
+def test_what_searches_is_said_for_the_fingerprint(make):
+    assert make().parts() == {"vector": "chroma", "tokens": "int8", "exact": True}
+
+
+def test_a_model_without_token_vectors_has_an_index_without_them(make, embedder, open_cache, tmp_path):
+    class Plain:
+        id, dim, has_tokens = "plain", embedder.dim, False
+
+        def embed(self, texts, *, cut=False, advance=None):
+            return embedder.embed(texts, advance=advance)
+
+    index = make(embedder=CachedEmbedder(Plain(), open_cache(tmp_path / "plain.sqlite3")))
+    assert np.array_equal(index.vectors.vectors, embedder.embed(TEXTS))
+    assert index.tokens is None
+    assert index.parts() == {"vector": "chroma", "tokens": "none", "exact": True}
+
+
+def test_a_build_embeds_once_and_holds_the_token_vectors_of_one_group(tmp_path, embedder, open_cache, chunks_of):
+    held = []
+
+    class Watched(CachedEmbedder):
+        def embed_tokens(self, texts, *, advance=None):
+            held.append(len(texts))
+            return super().embed_tokens(texts, advance=advance)
+
+    texts = [f"text {i % 150}" for i in range(200)]
+    cached, done = Watched(embedder, open_cache(tmp_path / "vectors.sqlite3")), []
+    with closing(open_or_build("chunker", chunks_of(texts), cached, tmp_path, done.append)) as index:
+        assert np.array_equal(index.vectors.vectors, embedder.embed(texts))
+    # 150 distinct ones in groups of 64, 22 and 64 to embed them, and 200 in four groups to write them.
+    assert held == [64, 22, 64, 64, 64, 64, 8]
+    assert cached.embedded == 150
+    assert sum(done) == 200
 
 
 def test_other_chunks_have_another_index_and_only_they_are_embedded(make, cached):
@@ -119,10 +157,10 @@ def test_a_half_built_folder_is_never_used_and_is_swept_when_it_is_old(make, tmp
 
 def test_a_build_at_fault_is_made_again_and_one_that_stays_so_leaves_nothing(make, tmp_path, monkeypatch, caplog):
     faults = iter(["torn", None])
-    monkeypatch.setattr(build.VectorStore, "fault", lambda self: next(faults))
+    monkeypatch.setattr(build.ChromaIndex, "fault", lambda self: next(faults))
     make(TEXTS[:2])
     assert caplog.text.count("torn") == 1
-    monkeypatch.setattr(build.VectorStore, "fault", lambda self: "torn")
+    monkeypatch.setattr(build.ChromaIndex, "fault", lambda self: "torn")
     before = list((tmp_path / "indexes").iterdir())
     with pytest.raises(StorageError, match="torn, 3 times"):
         make()

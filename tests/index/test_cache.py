@@ -4,6 +4,7 @@ import logging
 import sqlite3
 import subprocess
 import sys
+import zlib
 from contextlib import closing
 from threading import Timer
 
@@ -59,6 +60,15 @@ def test_a_text_that_has_only_its_vector_gets_its_tokens(path, embedder, open_ca
     assert tokens[0].codes.shape == (4, 384)  # [CLS] annual leave [SEP]
 
 
+def test_what_is_kept_is_told_by_its_number_of_tokens(path, embedder, open_cache):
+    cached = CachedEmbedder(embedder, open_cache(path))
+    cached.embed_tokens(TEXTS[:1])
+    done = []
+    # [CLS], the words, each one token here, and [SEP]
+    assert cached.keep_tokens(TEXTS, advance=done.append) == [4, 4, 4, 5]
+    assert (cached.embedded, sum(done)) == (3, 4)
+
+
 def test_another_model_has_other_entries(path, embedder, open_cache):
     class Other:
         id = "other"
@@ -106,6 +116,25 @@ def test_a_place_that_cannot_be_used_is_an_error_with_a_remedy(tmp_path, embedde
     (tmp_path / "file").write_text("in the way")
     with pytest.raises(StorageError, match="--index-dir"):
         CachedEmbedder(embedder, open_cache(tmp_path / "file" / "vectors.sqlite3")).embed(TEXTS)
+
+
+def test_rows_of_an_earlier_docmind_are_read(path, open_cache):
+    """Its tables, as it made them."""
+    vector, codes = np.array([0.6, 0.8], np.float32), np.array([[127, 3], [-4, 127]], np.int8)
+    scales = np.array([0.5, 0.25], np.float32)
+    with closing(sqlite3.connect(path)) as old:
+        old.execute("CREATE TABLE vectors (key BLOB PRIMARY KEY, vector BLOB NOT NULL, crc INTEGER NOT NULL)")
+        old.execute(
+            "CREATE TABLE tokens (key BLOB PRIMARY KEY, codes BLOB NOT NULL, scales BLOB NOT NULL, crc INTEGER NOT NULL)"
+        )
+        old.execute("INSERT INTO vectors VALUES (?, ?, ?)", (b"k", vector.tobytes(), zlib.crc32(vector.tobytes())))
+        crc = zlib.crc32(scales.tobytes(), zlib.crc32(codes.tobytes()))
+        old.execute("INSERT INTO tokens VALUES (?, ?, ?, ?)", (b"k", codes.tobytes(), scales.tobytes(), crc))
+        old.commit()
+    cache = open_cache(path)
+    assert cache.vectors([b"k"])[b"k"].tolist() == vector.tolist()
+    assert cache.tokens([b"k"])[b"k"].codes.tolist() == codes.tolist()
+    assert cache.tokens([b"k"])[b"k"].scales.tolist() == scales.tolist()
 
 
 def test_two_processes_fill_one_cache(path, embedder, open_cache):

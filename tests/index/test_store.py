@@ -1,15 +1,18 @@
-"""Vector search equals exact search, also among copies, and ties are broken by document and order."""
+"""The Chroma collection: what is written, what is at fault, and exact search whatever its graph is like."""
 
 import struct
 from contextlib import closing
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
 
 from docmind.index import store
-from docmind.index.store import VectorStore, exact, nearest
+from docmind.index.store import ChromaIndex
+
+
+def write(folder, chunks, vectors):
+    np.save(folder / store.VECTORS, vectors)
+    store.write(folder, chunks)
 
 
 @pytest.fixture
@@ -20,8 +23,8 @@ def opened(tmp_path_factory, chunks_of):
     def open_store(vectors):
         chunks = chunks_of([f"text {i}" for i in range(len(vectors))])
         folder = tmp_path_factory.mktemp("store")
-        store.write(folder, chunks, vectors)
-        made.append(VectorStore(folder, chunks))
+        write(folder, chunks, vectors)
+        made.append(ChromaIndex(folder, chunks))
         return made[-1]
 
     yield open_store
@@ -60,18 +63,19 @@ def test_top_ten_equals_numpy_whatever_the_build(opened, footers):
         assert searched.search(unit, 10, allowed) == [(i, scores[i]) for i in filtered]
 
 
-def test_a_filter_is_applied_before_the_top_k(opened, unit_rows):
-    searched = opened(unit_rows([[1, i / 10] for i in range(30)]))
-    query = unit_rows([[1, 0]])[0]
-    found = searched.search(query, 3, frozenset({"0028.md", "0005.md", "0029.md", "nowhere.md"}))
-    assert [position for position, _ in found] == [5, 28, 29]
-    assert searched.search(query, 3, frozenset()) == []
-    assert searched.search(query, 3, frozenset({"nowhere.md"})) == []
-
-
-def test_more_is_asked_for_than_there_is(opened, unit_rows):
-    searched = opened(unit_rows([[1, 0], [0, 1]]))
-    assert [position for position, _ in searched.search(unit_rows([[0, 1]])[0], 10)] == [1, 0]
+def test_more_than_the_spare_candidates_tie_with_the_last_and_the_first_of_them_is_found(opened, unit_rows):
+    """Chroma proposes k + SPARE distinct vectors. 100 of them have one cosine with the query: whichever it proposes, the
+    lowest positions are right, and only a wider search finds them."""
+    generator = np.random.default_rng(3)
+    turned = generator.normal(size=(100, 16))
+    turned /= np.linalg.norm(turned, axis=1, keepdims=True)
+    # The query is the first axis; 0.6 along it and 0.8 in any other direction: cosine 0.6.
+    rows = np.column_stack([np.full(100, 0.6), 0.8 * turned])
+    rows[0] = np.eye(17)[0]
+    searched = opened(unit_rows(rows))
+    query = np.eye(17, dtype=np.float32)[0]
+    assert len(store.copies(searched.vectors)) == 100 > 10 + store.SPARE
+    assert searched.search(query, 10) == [(0, 1.0), *((i, pytest.approx(0.6, abs=1e-6)) for i in range(1, 10))]
 
 
 def test_an_empty_index_finds_nothing(opened):
@@ -91,9 +95,9 @@ def test_a_batch_above_the_limit_of_one_call_is_stored_whole(opened):
 def test_a_collection_that_lacks_a_vector_is_at_fault(tmp_path, chunks_of, unit_rows):
     chunks = chunks_of(["a", "b", "c", "d"])
     vectors = unit_rows([[1, i] for i in range(4)])
-    store.write(tmp_path, chunks[:3], vectors[:3])
+    write(tmp_path, chunks[:3], vectors[:3])
     np.save(tmp_path / store.VECTORS, vectors)
-    with closing(VectorStore(tmp_path, chunks)) as short:
+    with closing(ChromaIndex(tmp_path, chunks)) as short:
         assert "gave 3 of 4 vectors" in short.fault()
 
 
@@ -101,26 +105,14 @@ def test_a_collection_that_misses_neighbours_is_at_fault(tmp_path, chunks_of, un
     """The vectors were swapped after Chroma got them, so that its neighbours are not the true ones."""
     chunks = chunks_of([str(i) for i in range(40)])
     vectors = unit_rows([[1, i / 4] for i in range(40)])
-    store.write(tmp_path, chunks, vectors)
+    write(tmp_path, chunks, vectors)
     np.save(tmp_path / store.VECTORS, vectors[::-1])
-    with closing(VectorStore(tmp_path, chunks)) as swapped:
+    with closing(ChromaIndex(tmp_path, chunks)) as swapped:
         assert "misses neighbours of its chunk 0" in swapped.fault()
 
 
-@settings(max_examples=50, suppress_health_check=[HealthCheck.function_scoped_fixture])
-@given(st.lists(st.sampled_from([0.1, 0.2, 0.3]), max_size=30), st.integers(1, 10))
-def test_nearest_breaks_ties_by_position(scores, k):
-    expected = sorted(range(len(scores)), key=lambda i: (-scores[i], i))[:k]
-    assert nearest(np.array(scores), k) == expected
-
-
-def test_exact_rounds_away_the_noise_of_float32():
-    vector = np.array([0.6, 0.8], np.float32)
-    assert exact(np.stack([vector, np.nextafter(vector, 1)]), vector).tolist() == [1.0, 1.0]
-
-
 def test_the_graph_file_holds_its_nodes_and_nothing_that_stood_in_memory(tmp_path, chunks_of, unit_rows):
-    store.write(tmp_path, chunks_of(["one", "two", "three"]), unit_rows([[1, 0], [0, 1], [1, 1]]))
+    write(tmp_path, chunks_of(["one", "two", "three"]), unit_rows([[1, 0], [0, 1], [1, 1]]))
     [graph] = (tmp_path / store.CHROMA).glob("*/header.bin")
     nodes, size = struct.unpack_from("<2Q", graph.read_bytes(), 20)
     held = graph.with_name("data_level0.bin").read_bytes()

@@ -141,8 +141,8 @@ def test_late_interaction_by_hand(chunks_of):
     class Tokens:
         rows = (np.array([[1, 0], [0.8, 0.6]], np.float32), np.array([[0, 1]], np.float32))
 
-        def max_sim(self, question, position):
-            return (question @ self.rows[position].T).max(axis=1)
+        def max_sim(self, question, positions):
+            return np.stack([(question @ self.rows[position].T).max(axis=1) for position in positions], axis=1)
 
     class Axes:
         def embed_query(self, text):
