@@ -130,7 +130,7 @@ def answers(
         finally:  # an interrupted run has cost something too
             if not quiet:
                 _show_spent(run)
-        hashes = instrument(replace(key, questions=asked), engine.documents)["questions"]
+        hashes = instrument(replace(key, questions=asked), engine.documents).questions
         found: dict[str, Any] = {
             "schema": SCHEMA,
             "fingerprint": {
