@@ -9,27 +9,27 @@ formulas, icons and colours.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 import streamlit as st
 
 from docmind import corpus, serving
 from docmind.config import MATRIX, Settings
 from docmind.corpus import FORMATS, pdf
-from docmind.errors import DocMindError, StorageError
+from docmind.errors import DocMindError
 from docmind.evaluation.gate.compare import Change, compare
 from docmind.evaluation.gate.thresholds import read_thresholds
 from docmind.evaluation.key.dataset import load_questions
-from docmind.evaluation.record.baseline import read_baseline, read_run
+from docmind.evaluation.record.baseline import read_baseline
 from docmind.evaluation.record.instrument import instrument
-from docmind.evaluation.record.results import read_object
+from docmind.evaluation.record.reading import read_record
+from docmind.evaluation.record.timings import read_bench, read_timings
+from docmind.evaluation.record.types import Record, StrategyResult
 from docmind.evaluation.reports.excerpts import excerpt
-from docmind.evaluation.reports.tables import matrix, order, percent
-from docmind.evaluation.scoring.spans import best, is_hit
+from docmind.evaluation.reports.tables import matrix, percent
+from docmind.evaluation.scoring.spans import is_hit
 from docmind.models import load
 from docmind.serving import charts, markup
 from docmind.serving.panel import bar, notice, panel
@@ -41,8 +41,6 @@ from docmind.types import Question, merge
 SETTINGS = Settings()
 SHOWN = 3  # hits of a strategy that the evaluation shows: those that hit@3 is about
 HARDEST = 15
-ANEW = "Make it anew: docmind eval."
-RESTORE = "Restore the committed file."
 
 
 @st.cache_resource(show_spinner=False, on_release=SharedEngine.close)
@@ -136,80 +134,66 @@ def evaluation_tab() -> None:
         st.info("There are no results yet. This makes them, and takes a minute: `docmind eval`")
         return
     try:
-        run = read(str(path), path.stat().st_mtime_ns)
+        record = read(str(path), path.stat().st_mtime_ns)
         try:
-            timings, taken = times()
+            medians, taken = times()
         except DocMindError as error:
             notice(str(error), refused=True)
-            timings, taken = {}, ""
-        with whole(path, ANEW):
-            draw(run, path, timings, taken)
+            medians, taken = {}, ""
+        draw(record, path, medians, taken)
     except DocMindError as error:
         notice(str(error), refused=True)
 
 
-@contextmanager
-def whole(path: Path, remedy: str) -> Iterator[None]:
-    """Raises StorageError, ending with `remedy`, where what is made of `path` fails: not every file of results has a
-    checksum to tell an edit by."""
-    try:
-        yield
-    except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
-        told = f"{path}: is not whole ({type(error).__name__}: {error}). {remedy}"
-        raise StorageError(told) from error
-
-
-def draw(run: Mapping[str, Any], path: Path, timings: Mapping[str, Any], taken: str) -> None:
-    """The figures come first, so that of a run that is not whole next to nothing is drawn."""
-    answerable, hashes = run["counts"]["answerable"], run["fingerprint"]["instrument"]["pages"]
-    table, missed = matrix(run, timings), misses(run)
+def draw(record: Record, path: Path, medians: Mapping[str, float], taken: str) -> None:
     st.caption(
-        f"{answerable} answerable questions, from {path.name}. Hit@k, in %: a passage with the answer is among the first k."
+        f"{record.counts.answerable} answerable questions, from {path.name}. Hit@k, in %: a passage with the answer is among "
+        "the first k."
     )
     st.subheader("Every strategy", anchor=False)
+    table = matrix(record, medians)
     st.dataframe(charts.heat(table.header, table.rows, falling="ms/query"), height="content")
-    rated = {name: run["strategies"][name] for name in order(run) if run["strategies"][name]["metrics"]}
+    hit3 = {name: value for name, s in record.strategies.items() if (value := s.metric("hit@3")) is not None}
     left, right = st.columns(2, gap="large")
     with left:
         st.subheader("Hit@3 by type of question, %", anchor=False)
-        st.altair_chart(charts.by_type({n: {t: s["hit@3"] for t, s in f["by_type"].items()} for n, f in rated.items()}))
+        st.altair_chart(charts.by_type({name: by_type(record.strategies[name]) for name in hit3}))
     with right:
         st.subheader("Latency against accuracy", anchor=False)
-        timed = [(n, timings[n]["query"]["p50"], 100 * f["metrics"]["hit@3"]) for n, f in rated.items() if n in timings]
+        timed = [(name, medians[name], 100 * value) for name, value in hit3.items() if name in medians]
         if timed:
             st.altair_chart(charts.latency(timed))
             st.caption(f"Times from {taken}.")
         else:
             st.info("No times were taken with these results. This takes them: `docmind eval`")
-    if path != SETTINGS.baseline:
-        against_baseline(run)
+    if record.kind != "baseline":
+        against_baseline(record)
     try:
         questions, pages = answer_key(SETTINGS.questions.stat().st_mtime_ns, corpus.state(SETTINGS.corpus))
     except (DocMindError, OSError) as error:
         notice(f"The questions cannot be shown: {error}", refused=True)
         return
-    hardest(missed, len(run["strategies"]), questions)
-    one_question(run, hashes, questions, pages)
+    hardest(record, questions)
+    one_question(record, questions, pages)
 
 
-def times() -> tuple[Mapping[str, Any], str]:
-    """Milliseconds by strategy, and the file they are from: of the last run, else of the committed benchmark."""
+def by_type(strategy: StrategyResult) -> dict[str, float]:
+    """Hit@3 of each type of question."""
+    found = {kind: part.metrics.get("hit@3") for kind, part in strategy.by_type.items()}
+    return {kind: value for kind, value in found.items() if value is not None}
+
+
+def times() -> tuple[Mapping[str, float], str]:
+    """Milliseconds a query by strategy, and the file they are from: of the last run, else of the committed benchmark."""
     last, bench = SETTINGS.out / "timings.json", SETTINGS.out / "bench.json"
     if last.exists():
-        with whole(last, ANEW):
-            taken = read_object(last, ("docmind.timings/1",), ANEW)["milliseconds"]
-            return {name: {"query": {"p50": float(ms["query"]["p50"])}} for name, ms in taken.items()}, last.name
-    if bench.exists():
-        with whole(bench, RESTORE):
-            corpora = read_object(bench, ("docmind.bench/1",), RESTORE)["corpora"]
-            taken = corpora.get(SETTINGS.corpus.name, {}).get("query_p50_ms", {})
-            return {name: {"query": {"p50": float(ms)}} for name, ms in taken.items()}, bench.name
-    return {}, ""
+        return {name: taken.query.p50 for name, taken in read_timings(last).milliseconds.items()}, last.name
+    return (read_bench(bench, SETTINGS.corpus.name), bench.name) if bench.exists() else ({}, "")
 
 
 @st.cache_resource(max_entries=4, show_spinner=False)
-def read(path: str, changed: int) -> dict[str, Any]:
-    return read_run(Path(path))
+def read(path: str, changed: int) -> Record:
+    return read_record(Path(path))
 
 
 @st.cache_resource(max_entries=1, show_spinner="Reading the answer key …")
@@ -217,13 +201,13 @@ def answer_key(changed: int, state: object) -> tuple[dict[str, Question], Mappin
     """The questions by id, and the pages' hashes as results name them."""
     documents = list(handbook().pages().values())
     key = load_questions(SETTINGS.questions, documents)
-    return {question.id: question for question in key.questions}, instrument(key, documents)["pages"]
+    return {question.id: question for question in key.questions}, instrument(key, documents).pages
 
 
-def against_baseline(run: Mapping[str, Any]) -> None:
+def against_baseline(record: Record) -> None:
     st.subheader("Against the baseline", anchor=False)
     try:
-        found = compare(read_baseline(SETTINGS.baseline), run)
+        found = compare(read_baseline(SETTINGS.baseline), record)
     except DocMindError as error:
         notice(str(error))
         return
@@ -253,17 +237,20 @@ def verdict(change: Change) -> str:
     return "within noise" if change.within_noise else "beyond noise"
 
 
-def misses(run: Mapping[str, Any]) -> dict[str, int]:
+def misses(record: Record) -> dict[str, int]:
     """By question, how many strategies have no piece of its evidence among their first three."""
-    asked = [strategy["questions"] for strategy in run["strategies"].values()]
     return {
-        id_: sum(bool(found[id_]["ranks"]) and not is_hit(best(found[id_]["ranks"])) for found in asked)
-        for id_ in asked[0]
+        id_: sum(
+            bool(strategy.questions[id_].ranks) and not is_hit(strategy.questions[id_].rank)
+            for strategy in record.strategies.values()
+        )
+        for id_ in record.instrument.questions
     }
 
 
-def hardest(missed: Mapping[str, int], strategies: int, questions: Mapping[str, Question]) -> None:
+def hardest(record: Record, questions: Mapping[str, Question]) -> None:
     st.subheader("Hardest questions", anchor=False)
+    missed, strategies = misses(record), len(record.strategies)
     known = [id_ for id_ in missed if id_ in questions and questions[id_].gold]
     worst = sorted(known, key=lambda id_: (-missed[id_], id_))[:HARDEST]
     by_all = sum(missed[id_] == strategies for id_ in known)
@@ -276,32 +263,28 @@ def hardest(missed: Mapping[str, int], strategies: int, questions: Mapping[str, 
     )
 
 
-def one_question(
-    run: Mapping[str, Any], hashes: Mapping[str, str], questions: Mapping[str, Question], pages: Mapping[str, str]
-) -> None:
+def one_question(record: Record, questions: Mapping[str, Question], pages: Mapping[str, str]) -> None:
     """What each strategy found for one question, the evidence marked."""
     st.subheader("One question, every strategy", anchor=False)
-    if run["schema"] != "docmind.results/1":
+    if record.kind == "baseline":
         st.info("A baseline keeps no passages. This makes results that do: `docmind eval`")
         return
     documents = handbook().pages()
     chosen = st.selectbox("Question", list(questions), format_func=lambda id_: f"{id_}: {questions[id_].text}")
     gold = merge(span for piece in questions[chosen].gold for span in piece.spans)
-    for name in order(run):
-        found = run["strategies"][name]["questions"].get(chosen)
+    for name, strategy in record.strategies.items():
+        found = strategy.questions.get(chosen)
         if found is None:
             continue
-        rank = best(found["ranks"])
-        with st.expander(f"{name}: " + (f"found at {rank}" if rank else "not found")):
-            for number, hit in enumerate(found["hits"][:SHOWN], start=1):
-                source = hit["source"]
-                if hashes.get(source) != pages.get(source):
-                    notice(f"{source} was changed since. Make the results anew: docmind eval.")
+        with st.expander(f"{name}: " + (f"found at {found.rank}" if found.rank else "not found")):
+            for number, hit in enumerate(found.hits[:SHOWN], start=1):
+                if record.instrument.pages[hit.source] != pages.get(hit.source):
+                    notice(f"{hit.source} was changed since. Make the results anew: docmind eval.")
                     continue
-                ranges = [(span.start, span.end) for span in gold if span.doc_id == source]
+                ranges = [(span.start, span.end) for span in gold if span.doc_id == hit.source]
                 st.html(
-                    f'<div class="passage"><div class="place"><b>{number}</b> {markup.shown(source)}</div>'
-                    f'<div class="text" dir="auto">{markup.turns(excerpt(documents[source], hit["spans"], ranges))}</div></div>'
+                    f'<div class="passage"><div class="place"><b>{number}</b> {markup.shown(hit.source)}</div>'
+                    f'<div class="text" dir="auto">{markup.turns(excerpt(documents[hit.source], hit.spans, ranges))}</div></div>'
                 )
 
 

@@ -7,6 +7,8 @@
     ├── ModelError          weights missing, altered or out of reach; a text too long for the model
     ├── LanguageModelError  a language model out of reach, refusing, or answering what cannot be read
     ├── StorageError        an index, a cache or a result that cannot be written or read
+    │   └── RecordError     a file of results that is not what a run writes
+    │       └── BaselineError   a baseline that is not
     └── IncompleteError     exit code 3: nothing to score, or not comparable
 
 A message says the value, what was expected, and the command or edit that mends it.
@@ -53,8 +55,12 @@ class StorageError(DocMindError):
     """An index, a cache or a result that cannot be written or read."""
 
 
-class BaselineError(StorageError):
-    """A committed reference that is not what was written."""
+class RecordError(StorageError):
+    """A file of results that is cut, edited, of another version or something else. It names the field."""
+
+
+class BaselineError(RecordError):
+    """A baseline that is."""
 
 
 class IncompleteError(DocMindError):

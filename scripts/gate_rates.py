@@ -19,9 +19,10 @@ from docmind.config import Settings
 from docmind.evaluation.gate.thresholds import Thresholds, read_thresholds
 from docmind.evaluation.record.baseline import read_baseline
 from docmind.evaluation.record.layout import dumps
+from docmind.evaluation.record.types import Record
 from docmind.evaluation.reports.markdown import table
 from docmind.evaluation.reports.tables import Table
-from docmind.evaluation.scoring.spans import best, is_hit
+from docmind.evaluation.scoring.spans import is_hit
 from docmind.evaluation.scoring.stats import SEED, holm, mcnemar_loss
 from docmind.files import write_atomic
 
@@ -32,12 +33,12 @@ ALPHA = 0.05
 RUNS = 2_000
 
 
-def simulate(baseline: dict[str, Any], thresholds: Thresholds) -> list[dict[str, Any]]:
+def simulate(baseline: Record, thresholds: Thresholds) -> list[dict[str, Any]]:
     """A row for each churn and drop: how often the regression rule fails the production strategy, and any of all, as
     shipped without alpha and with ALPHA."""
     outcomes = {
-        name: [is_hit(best(found["ranks"])) for found in strategy["questions"].values() if found["ranks"]]
-        for name, strategy in baseline["strategies"].items()
+        name: [is_hit(found.rank) for found in strategy.questions.values() if found.ranks]
+        for name, strategy in sorted(baseline.strategies.items())  # so that the draws do not depend on their order
     }
     names = list(outcomes)
     n = len(outcomes[names[0]])

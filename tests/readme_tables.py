@@ -11,6 +11,8 @@ from typing import Any
 from docmind.evaluation.gate.thresholds import read_thresholds
 from docmind.evaluation.record.answers import read_reference
 from docmind.evaluation.record.baseline import read_baseline
+from docmind.evaluation.record.timings import read_bench
+from docmind.evaluation.record.types import Record
 from docmind.evaluation.reports.markdown import table
 from docmind.evaluation.reports.tables import Table, fraction, ladder, leakage, matrix, percent
 from docmind.evaluation.scoring.answers import VERDICTS
@@ -20,7 +22,7 @@ sys.path.insert(0, str(ROOT / "scripts"))
 
 
 @cache
-def baseline() -> dict[str, Any]:
+def baseline() -> Record:
     return read_baseline(ROOT / "results" / "baseline.json")
 
 
@@ -30,22 +32,20 @@ def result(name: str) -> dict[str, Any]:
 
 
 def counts() -> str:
-    found = baseline()["counts"]
-    pages = len(baseline()["fingerprint"]["instrument"]["pages"])
-    return f"{found['answerable']} answerable questions and {found['unanswerable']} unanswerable ones on {pages} pages."
+    found, pages = baseline().counts, len(baseline().instrument.pages)
+    return f"{found.answerable} answerable questions and {found.unanswerable} unanswerable ones on {pages} pages."
 
 
 def strategies() -> str:
-    p50 = result("bench.json")["corpora"]["corpus"]["query_p50_ms"]
-    return table(matrix(baseline(), {name: {"query": {"p50": spent}} for name, spent in p50.items()}))
+    return table(matrix(baseline(), read_bench(ROOT / "results" / "bench.json", "corpus")))
 
 
 def splits() -> str:
     production = read_thresholds(ROOT / "eval" / "thresholds.yaml").production
-    found = baseline()["strategies"][production]["by_split"]
+    found = baseline().strategies[production].by_split
     rows = (
-        (split, str(part["n"]), *(percent(part[m]) for m in ("hit@1", "hit@3", "hit@5")), fraction(part["mrr@5"]))
-        for split, part in found.items()
+        (split, str(p.n), *(percent(p.metrics[m]) for m in ("hit@1", "hit@3", "hit@5")), fraction(p.metrics["mrr@5"]))
+        for split, p in found.items()
     )
     return table(Table((production, "questions", "Hit@1", "Hit@3", "Hit@5", "MRR@5"), tuple(rows)))
 
@@ -112,5 +112,5 @@ README = {
     "bench": bench,
     "answers": answers,
 }
-KEY = {"leakage": lambda: table(leakage(baseline())), "rates": rates}
+KEY = {"leakage": lambda: table(leakage(baseline().leakage)), "rates": rates}
 """By mark, what stands there."""

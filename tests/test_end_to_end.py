@@ -57,24 +57,24 @@ def test_the_whole_matrix_is_scored_and_written(place, capsys):
     assert place.eval("--save-baseline") == 0
     found = place.results()
     assert list(found) == ["schema", "fingerprint", "counts", "types", "leakage", "strategies"]
-    assert found["schema"] == "docmind.results/1"
+    assert found["schema"] == "docmind.results/2"
     assert set(found["fingerprint"]) == {"instrument", "treatment"}
     assert found["counts"] == {"answerable": 4, "unanswerable": 1, "left_out": 0, "errors": 0}
-    assert list(found["strategies"]) == sorted(strategy.name for strategy in MATRIX)
+    assert list(found["strategies"]) == [strategy.name for strategy in MATRIX]
     for strategy in found["strategies"].values():
-        assert list(strategy) == ["metrics", "by_type", "by_split", "ceiling", "questions"]
+        assert list(strategy) == ["chunker", "mode", "metrics", "by_type", "by_split", "ceiling", "questions"]
         assert list(strategy["metrics"]) == list(METRICS)
         assert all(0 <= value <= 1 for value in strategy["metrics"].values())
         assert {name: part["n"] for name, part in strategy["by_type"].items()} == TYPES
         assert {name: part["n"] for name, part in strategy["by_split"].items()} == {"dev": 2, "test": 1}
         assert list(strategy["questions"]) == ["q1", "q2", "q3", "q4", "u1"]
         for question in strategy["questions"].values():
-            assert list(question) == ["rank", "ranks", "lost_at", "hits", "error"]
+            assert list(question) == ["ranks", "lost_at", "hits", "error"]
             assert 0 < len(question["hits"]) <= DEPTH
             assert all(list(hit) == ["chunk", "source", "spans", "score"] for hit in question["hits"])
         assert len(strategy["questions"]["q2"]["ranks"]) == 2
         assert {**strategy["questions"]["u1"], "hits": []} == {
-            "rank": None, "ranks": [], "lost_at": None, "hits": [], "error": None,
+            "ranks": [], "lost_at": None, "hits": [], "error": None,
         }  # fmt: skip
 
     report = (place.out / "latest.md").read_text()
@@ -90,9 +90,10 @@ def test_the_whole_matrix_is_scored_and_written(place, capsys):
 
     reference = read_baseline(place.out / "baseline.json")
     q1 = found["strategies"]["headers+rerank"]["questions"]["q1"]
-    kept = {"ranks": q1["ranks"], "chunks": [hit["chunk"] for hit in q1["hits"][:3]]}
-    assert reference["strategies"]["headers+rerank"]["questions"]["q1"] == kept
-    assert reference["fingerprint"] == found["fingerprint"]
+    kept = reference.strategies["headers+rerank"].questions["q1"]
+    assert list(kept.ranks) == q1["ranks"]
+    assert list(kept.chunks) == [hit["chunk"] for hit in q1["hits"][:3]]
+    assert reference.fingerprint.model_dump(mode="json") == found["fingerprint"]
 
 
 def test_a_plain_run_writes_no_baseline(place):
@@ -105,11 +106,13 @@ def test_a_plain_run_writes_no_baseline(place):
 
 def test_what_an_earlier_run_reported_of_other_strategies_does_not_stay(place):
     assert place.eval("--strategies", "headers+bm25") == 0
-    for name in ("latest.docx", "latest.backup.json"):
+    for name in ("latest.docx", "latest.backup.json", "latest.a+b.run", "latest.s0_original.zip"):
         (place.out / name).write_text("somebody else's")
     (place.out / "latest.d").mkdir()
     assert place.eval("--strategies", "fixed_500+bm25") == 0
-    assert {"latest.docx", "latest.backup.json", "latest.d"} <= {path.name for path in place.out.iterdir()}
+    assert {"latest.docx", "latest.backup.json", "latest.a+b.run", "latest.s0_original.zip", "latest.d"} <= {
+        path.name for path in place.out.iterdir()
+    }
     assert not (place.out / "latest.headers+bm25.run").exists()
     assert (place.out / "latest.fixed_500+bm25.run").exists()
 
@@ -119,7 +122,7 @@ def test_hits_and_metrics_are_those_of_the_pages(place):
     place.ask(QUESTIONS[0], QUESTIONS[2])
     assert place.eval("--strategies", "headers+bm25") == 0
     strategy = place.results()["strategies"]["headers+bm25"]
-    assert [strategy["questions"][name]["rank"] for name in ("q1", "q3")] == [1, 1]
+    assert [strategy["questions"][name]["ranks"] for name in ("q1", "q3")] == [[1], [1]]
     assert strategy["metrics"]["hit@1"] == strategy["metrics"]["mrr@10"] == strategy["metrics"]["ndcg@10"] == 1
     (start, end), *_ = [span for span in strategy["questions"]["q1"]["hits"][0]["spans"] if span[1] - span[0] > 10]
     page = (place.corpus / "leave.md").read_text()
@@ -142,7 +145,7 @@ def test_filters_leave_the_questions_asked_for(place, options, asked):
 
 def test_strategies_outside_the_matrix_are_scored_and_bm25_builds_no_index(place):
     assert place.eval("--strategies", "headers+bm25, fixed_500+bm25_stem,headers+bm25") == 0
-    assert list(place.results()["strategies"]) == ["fixed_500+bm25_stem", "headers+bm25"]
+    assert list(place.results()["strategies"]) == ["headers+bm25", "fixed_500+bm25_stem"]
     assert not place.index_dir.exists()
 
 
@@ -195,7 +198,7 @@ def test_a_strategy_with_an_errored_question_has_no_metrics_and_the_others_have(
     failed, whole = found["strategies"]["headers+bm25"], found["strategies"]["headers+bm25_stem"]
     assert (failed["metrics"], failed["by_type"], failed["by_split"]) == (None, {}, {})
     assert failed["questions"]["q2"]["error"] == "LookupError: no bonus here"
-    assert failed["questions"]["q1"]["rank"] == 1
+    assert failed["questions"]["q1"]["ranks"] == [1]
     assert whole["metrics"]["hit@10"] == 1
     assert "- `headers+bm25`, `q2`: LookupError: no bonus here" in (place.out / "latest.md").read_text()
     assert list(json.loads((place.out / "timings.json").read_text())["milliseconds"]) == ["headers+bm25_stem"]
@@ -355,7 +358,7 @@ def test_a_chunker_that_gives_one_character_less_is_graded_on_its_new_chunks(pla
     options = ("--strategies", "headers+vector")
     assert place.eval(*options) == 0
     before = place.results()["strategies"]["headers+vector"]
-    assert before["questions"]["q"]["rank"] == 1
+    assert before["questions"]["q"]["ranks"] == [1]
 
     headers = CHUNKERS["headers"]
     monkeypatch.setitem(CHUNKERS._entries, "headers", lambda embedder: Shortened(headers(embedder)))
@@ -363,7 +366,7 @@ def test_a_chunker_that_gives_one_character_less_is_graded_on_its_new_chunks(pla
     assert place.eval(*options) == 0
     assert embedded(capsys.readouterr().err, "headers") == (6, 6, 0)
     after = place.results()["strategies"]["headers+vector"]
-    assert (after["questions"]["q"]["rank"], after["questions"]["q"]["lost_at"]) == (None, "chunking")
+    assert (after["questions"]["q"]["ranks"], after["questions"]["q"]["lost_at"]) == ([None], "chunking")
     assert (before["ceiling"], after["ceiling"]) == (1, 0)
     old, new = (found["questions"]["q"]["hits"][0] for found in (before, after))
     assert old["spans"][-1][1] - new["spans"][-1][1] == 1

@@ -19,8 +19,8 @@ from docmind.cli import main
 from docmind.cli.evaluate import _link
 from docmind.config import MATRIX
 from docmind.evaluation.record.baseline import baseline, read_baseline
-from docmind.evaluation.record.layout import dumps
-from docmind.evaluation.record.results import read_results
+from docmind.evaluation.record.reading import read_record
+from docmind.evaluation.record.writing import dumps
 from docmind.models import load
 from docmind.protocols import Chunker, Embedder
 from docmind.retrieval import MODES
@@ -103,7 +103,7 @@ class Gate(Workplace):
         with monkeypatch.context() as patched:
             patched.setitem(CHUNKERS._entries, "headers", headers)
             assert self.eval("--quiet", "--strategies", LEXICAL) == 0
-        (self.root / "lexical.json").write_text(dumps(baseline(self.results())))
+        (self.root / "lexical.json").write_text(dumps(baseline(read_record(self.out / "latest.json"))))
         shutil.rmtree(self.out)
 
     def page(self, name: str, old: str, new: str) -> None:
@@ -129,7 +129,7 @@ def measured(tmp_path_factory) -> Path:
     assert place.eval("--quiet", "--save-baseline") == 0
     shutil.move(place.out / "baseline.json", place.root / "matrix.json")
     assert place.eval("--quiet", "--strategies", LEXICAL) == 0
-    (place.root / "lexical.json").write_text(dumps(baseline(read_results(place.out / "latest.json"))))
+    (place.root / "lexical.json").write_text(dumps(baseline(read_record(place.out / "latest.json"))))
     shutil.rmtree(place.out)
     return place.root
 
@@ -166,9 +166,13 @@ def checked(place, capsys) -> Callable[..., tuple[int, str]]:
     return run
 
 
+def best(found: Mapping[str, Any]) -> int | None:
+    return min((rank for rank in found["ranks"] if rank is not None), default=None)
+
+
 def flips(place: Gate, reference: str = "lexical.json") -> dict[str, tuple[list[str], list[str]]]:
     """Lost and gained questions by strategy, from the two files alone."""
-    old, new = read_baseline(place.root / reference), place.results()
+    old, new = json.loads((place.root / reference).read_text()), place.results()
 
     def won(run: Mapping[str, Any], name: str, question: str) -> bool:
         return any(rank is not None and rank <= 3 for rank in run["strategies"][name]["questions"][question]["ranks"])
@@ -186,7 +190,7 @@ def flips(place: Gate, reference: str = "lexical.json") -> dict[str, tuple[list[
 def expected_code(place: Gate, reference: str = "lexical.json") -> int:
     """By the numbers alone: 1 where a strategy loses over 3 of 100 on balance, or the floor of a half is broken."""
     n = len(ASKED)
-    ranks = [o["rank"] for o in place.results()["strategies"]["headers+bm25"]["questions"].values() if o["ranks"]]
+    ranks = [best(o) for o in place.results()["strategies"]["headers+bm25"]["questions"].values() if o["ranks"]]
     below = 2 * sum(rank is not None and rank <= 3 for rank in ranks) < n
     return int(below or any(100 * (len(lost) - len(won)) > 3 * n for lost, won in flips(place, reference).values()))
 
@@ -247,14 +251,14 @@ def test_every_third_chunk_withheld_fails_with_the_flips_and_what_displaced_them
     [block] = re.findall(r"<summary>headers\+rerank lost .*?</details>", comment, re.DOTALL)
     rows = [line for line in block.splitlines() if line.startswith("| [g")]
     assert [row[3:6] for row in rows] == lost
-    old = read_baseline(place.root / "matrix.json")["strategies"]["headers+rerank"]["questions"]
+    old = read_baseline(place.root / "matrix.json").strategies["headers+rerank"].questions
     for question, row in zip(lost, rows, strict=True):
-        was = min(rank for rank in old[question]["ranks"] if rank is not None)
+        was = old[question].rank
         line = 1 + [q["id"] for q in QUESTIONS].index(question)
         assert f"questions.jsonl#L{line}) " in row
-        assert f"| {was} → {results[question]['rank'] or '–'} |" in row
+        assert f"| {was} → {best(results[question]) or '–'} |" in row
         instead = results[question]["hits"][was - 1]
-        assert instead["chunk"] != old[question]["chunks"][was - 1]
+        assert instead["chunk"] != old[question].chunks[was - 1]
         assert row.split(" | ")[-1].startswith(f"{instead['source']}: ")
     assert f"{lost[0]}: " in place.report("junit.xml")
     assert "::error file=" in place.report("annotations.txt")
@@ -322,7 +326,7 @@ def test_a_cap_of_120_loses_the_long_evidence_and_its_removal_gains_it(
 def test_a_floor_above_the_score_fails_and_one_at_it_passes(place, checked):
     assert checked("--quiet")[0] == 0
     questions = place.results()["strategies"]["headers+bm25"]["questions"].values()
-    won = sum(o["rank"] is not None and o["rank"] <= 3 for o in questions if o["ranks"])
+    won = sum(any(rank is not None and rank <= 3 for rank in o["ranks"]) for o in questions)
     assert won == len(ASKED) - 1
     place.hold(min_hit_at_3=str(won / len(ASKED)))
     assert checked("--quiet")[0] == 0
@@ -485,6 +489,11 @@ DAMAGE = [
     (of_another_schema, "its schema is 'docmind.other/"),
     (lambda _: "", "is not whole JSON"),
     (lambda _: "[]", "its schema is None"),
+    (lambda text: text.replace("docmind.baseline/2", "docmind.baseline/1"), "of an earlier version of DocMind"),
+    (
+        lambda text: text.replace('"depth": 10', '"depth": 1e400'),
+        "fingerprint.instrument.gold_rule.depth: inf was found",
+    ),
 ]
 
 
@@ -588,7 +597,7 @@ def test_no_thresholds_end_with_2_and_2_comes_before_3(place, checked):
 def test_the_results_are_written_where_the_gate_fails_too(place, checked):
     place.hold(min_hit_at_3="1.0")
     assert checked()[0] == 1
-    assert place.results()["schema"] == "docmind.results/1"
+    assert place.results()["schema"] == "docmind.results/2"
     names = {path.name for path in place.out.iterdir()}
     reports = {"comment.md", "junit.xml", "annotations.txt", "md", "headers+bm25.run", "headers+bm25.qrels"}
     assert {"latest.json", "timings.json", *(f"latest.{name}" for name in reports)} <= names
@@ -622,7 +631,7 @@ def test_diff_tells_what_was_lost_and_what_took_its_place_and_ends_with_0(two_ru
     first = found["hits"][0]
     places = ", ".join(f"{start}:{end}" for start, end in first["spans"])
     assert (
-        f"  lost g07: rank 1 → {found['rank']}, lost at candidates; "
+        f"  lost g07: rank 1 → {best(found)}, lost at candidates; "
         f"in its place {first['source']} [{places}] (chunk {first['chunk']})"
     ) in of_leave
 

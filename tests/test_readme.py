@@ -23,8 +23,6 @@ def test_the_committed_results_are_of_the_committed_corpus_and_key():
 
     documents = load(readme_tables.ROOT / "corpus")
     now = instrument(load_questions(readme_tables.ROOT / "eval" / "questions.jsonl", documents), documents)
-    kept = readme_tables.baseline()["fingerprint"]["instrument"]
-    assert {part: kept[part] for part in ("answer_key", "pages", "questions")} == {
-        part: now[part] for part in ("answer_key", "pages", "questions")
-    }
-    assert readme_tables.result("answers.json")["fingerprint"]["questions"] == now["questions"]
+    kept = readme_tables.baseline().instrument
+    assert (kept.answer_key, kept.pages, kept.questions) == (now.answer_key, now.pages, now.questions)
+    assert readme_tables.result("answers.json")["fingerprint"]["questions"] == now.questions

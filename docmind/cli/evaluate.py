@@ -7,7 +7,7 @@ import platform
 from collections.abc import Sequence
 from functools import lru_cache
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
@@ -29,15 +29,18 @@ from docmind.cli.common import (
 )
 from docmind.cli.terminal import say, show, tell
 from docmind.config import DEPTH, MATRIX, Settings, Strategy
-from docmind.errors import IncompleteError, StorageError, UsageError
+from docmind.errors import IncompleteError, UsageError
 from docmind.evaluation.gate.compare import compare
 from docmind.evaluation.gate.thresholds import Thresholds, read_thresholds
 from docmind.evaluation.gate.verdict import Verdict, check_must_pass, failing, judge
 from docmind.evaluation.key.dataset import AnswerKey, load_questions
-from docmind.evaluation.record.baseline import baseline, read_baseline, read_run
+from docmind.evaluation.record.baseline import baseline, read_baseline
 from docmind.evaluation.record.instrument import instrument
-from docmind.evaluation.record.layout import dumps
+from docmind.evaluation.record.reading import earlier_strategies, read_record
 from docmind.evaluation.record.results import Graded, results
+from docmind.evaluation.record.timings import Machine, Timings, dumps_timings
+from docmind.evaluation.record.types import Record
+from docmind.evaluation.record.writing import dumps
 from docmind.evaluation.reports import REPORTS, Material
 from docmind.evaluation.reports.diff import flips
 from docmind.evaluation.reports.diff import lines as difference
@@ -46,7 +49,7 @@ from docmind.evaluation.reports.inert import cut
 from docmind.evaluation.reports.tables import matrix
 from docmind.evaluation.scoring.asking import run
 from docmind.evaluation.scoring.attribution import ceiling, lost_at, winners
-from docmind.evaluation.scoring.latency import latency, sample
+from docmind.evaluation.scoring.latency import Latency, latency, sample
 from docmind.evaluation.scoring.leakage import leakage
 from docmind.evaluation.scoring.score import answerable, score
 from docmind.files import check_writable, write_atomic
@@ -55,15 +58,6 @@ from docmind.retrieval.engine import Engine
 from docmind.retrieval.fingerprint import treatment
 from docmind.text import plural
 from docmind.types import Chunk, Question, Run
-
-OWN_REPORTS = (
-    "latest.comment.md",
-    "latest.annotations.txt",
-    "latest.*+*.run",
-    "latest.*+*.qrels",
-    "latest.s0_original.*",
-)
-"""Reports that a run may leave out, where an earlier one may have written them. Nothing else in the folder is touched."""
 
 LATENCY_SAMPLE = 20
 """Questions of which the time is taken, a strategy; the first is asked once beforehand, to warm up."""
@@ -123,7 +117,7 @@ def evaluate(
         )
         verdict = judge(found, reference, thresholds) if thresholds and reference else None
         material = Material(
-            results=found,
+            record=found,
             timings=timings,
             questions=key.questions,
             documents={document.id: document for document in engine.documents},
@@ -134,14 +128,14 @@ def evaluate(
         )
     _write(material, out_dir, save_baseline)
     if not quiet:
-        show(matrix(found, timings))
+        show(matrix(found, material.medians))
         written = f"Written to {out_dir}: latest.html to look at, latest.md, latest.json."
-        asked = plural(found["counts"]["answerable"], "answerable question")
+        asked = plural(found.counts.answerable, "answerable question")
         say(f"{asked}. {written}")
     if verdict:
         _say_verdict(verdict, key)
         raise Judged(verdict.exit_code)
-    if errors := found["counts"]["errors"]:
+    if errors := found.counts.errors:
         raise IncompleteError(
             f"the run is incomplete: {plural(errors, 'answer')} ended in an error, and their strategies have no metrics. "
             f"{out_dir}/latest.md names them.{' So no baseline was saved.' if save_baseline else ''}"
@@ -163,23 +157,12 @@ def diff(
     new: Annotated[Path, typer.Argument(metavar="B.json", help="Another, which is held against it.")],
 ) -> None:
     """Tell which questions the second run lost and gained against the first. It judges nothing and ends with 0."""
-    before, after = read_run(old), read_run(new)
-    try:
-        lines = list(difference(compare(before, after), after["types"]))
-    except (
-        KeyError,
-        TypeError,
-        AttributeError,
-        ValueError,
-    ) as error:  # a latest.json has no checksum to tell an edit by
-        raise StorageError(
-            f"{old} or {new} is no whole run ({type(error).__name__}: {error}). Make it anew: docmind eval."
-        ) from error
-    for line in lines:
+    before, after = read_record(old), read_record(new)
+    for line in difference(compare(before, after), after.types):
         say(line)
 
 
-def _references(thresholds_file: Path, baseline_file: Path) -> tuple[Thresholds, dict[str, Any]]:
+def _references(thresholds_file: Path, baseline_file: Path) -> tuple[Thresholds, Record]:
     """Read before any work, so that what is damaged or not there yet is told at once."""
     thresholds = read_thresholds(thresholds_file)
     named_strategy(thresholds.production)
@@ -217,7 +200,16 @@ def _grade(engine: Engine, chosen: Sequence[Strategy], key: AnswerKey, quiet: bo
             outcome.question_id: lost_at(outcome, question, chunks)
             for outcome, question in zip(asked.outcomes, key.questions, strict=True)
         }
-        graded.append(Graded(asked, score(asked, key.questions, count), ceiling(chunks, key.questions), lost))
+        graded.append(
+            Graded(
+                asked,
+                wanted.chunker,
+                wanted.mode,
+                scores=score(asked, key.questions, count),
+                ceiling=ceiling(chunks, key.questions),
+                lost_at=lost,
+            )
+        )
     return graded
 
 
@@ -236,7 +228,7 @@ def _lexical(
     }
 
 
-def _time(engine: Engine, chosen: Sequence[Strategy], key: AnswerKey, quiet: bool) -> dict[str, Any]:
+def _time(engine: Engine, chosen: Sequence[Strategy], key: AnswerKey, quiet: bool) -> dict[str, Latency]:
     queries = [question.query for question in sample(key.questions, LATENCY_SAMPLE)]
     timings = {}
     with engine.progress("taking the time", len(chosen)) as advance:
@@ -250,32 +242,35 @@ def _time(engine: Engine, chosen: Sequence[Strategy], key: AnswerKey, quiet: boo
 
 
 def _write(material: Material, folder: Path, save_baseline: bool) -> None:
-    found = material.results
-    machine = {
-        "system": platform.system(),
-        "processor": platform.machine(),
-        "cpus": os.cpu_count(),
-        "python": platform.python_version(),
-    }
+    found = material.record
+    machine = Machine(
+        system=platform.system(),
+        processor=platform.machine(),
+        cpus=os.cpu_count(),
+        python=platform.python_version(),
+    )
     files = {
         "latest.json": dumps(found),
-        "timings.json": dumps({"schema": "docmind.timings/1", "machine": machine, "milliseconds": material.timings}),
+        "timings.json": dumps_timings(Timings(machine=machine, milliseconds=dict(material.timings))),
     }
     for report in REPORTS.values():
-        files |= report(material)
-    if save_baseline and not found["counts"]["errors"]:
+        files |= report.render(material)
+    if save_baseline and not found.counts.errors:
         files["baseline.json"] = dumps(baseline(found))
+    earlier = (*earlier_strategies(folder / "latest.json"), *found.strategies)
     write_atomic({folder / name: text for name, text in files.items()})
-    for pattern in OWN_REPORTS:  # a verdict or a strategy of another run would be taken for this one's
-        for earlier in folder.glob(pattern):
-            if earlier.name not in files and earlier.is_file():
-                earlier.unlink()
+    stale = frozenset().union(*(report.names(earlier) for report in REPORTS.values())) - files.keys()
+    for path in folder.iterdir():  # a verdict or a strategy of another run would be taken for this one's
+        if path.name in stale and path.is_file():
+            path.unlink()
 
 
 def _say_verdict(verdict: Verdict, key: AnswerKey) -> None:
     """Told even with --quiet: what the exit code says stands in words beside it."""
     for reason in verdict.incomplete:
         tell(f"incomplete: {reason}", "red")
+    for told in verdict.information:
+        tell(f"for information: {told}")
     for told in verdict.comparison.differences:
         if not told.endswith(": same"):
             tell(f"differs from the baseline: {told}")

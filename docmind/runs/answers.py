@@ -164,7 +164,7 @@ def answer_questions(
     rows = asking.all(asked, progress, anew=request.anew)
     record = AnswersRecord(
         fingerprint=Fingerprint(
-            questions=dict(instrument(replace(key, questions=asked), engine.documents)["questions"]),
+            questions=dict(instrument(replace(key, questions=asked), engine.documents).questions),
             strategy=request.strategy.name,
             answerer=answering.name,
             judge=judging.name if judging else "span",

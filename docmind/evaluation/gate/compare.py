@@ -1,13 +1,13 @@
 """Holds one run against another: which questions were lost and gained, and what differs between them. It judges nothing.
 
-A run is the object of latest.json or of baseline.json; the first is called old, the second new. A question is compared
+A run is a record, of latest.json or of baseline.json; the first is called old, the second new. A question is compared
 where what is asked and what answers it are the same in both; it is a hit where a piece of its gold stands among the
 first three.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import takewhile
@@ -15,9 +15,10 @@ from typing import Any
 
 import numpy as np
 
-from docmind.errors import StorageError
+from docmind.evaluation.record.types import Fingerprint, HitResult, Instrument, QuestionResult, Record, StrategyResult
 from docmind.evaluation.scoring import stats
-from docmind.evaluation.scoring.spans import best, is_hit
+from docmind.evaluation.scoring.attribution import LostAt
+from docmind.evaluation.scoring.spans import is_hit
 
 ALPHA = 0.05
 """At which the smallest detectable drop is told where the thresholds name no alpha."""
@@ -30,22 +31,23 @@ WIDTH = 40
 class Flip:
     """A question that is a hit in one run alone. `old` and `new` are the best ranks, None below the depth of the run.
 
-    `instead` is what the new run found at the old rank: an object with `chunk`, and with `source` and `spans` where the
-    run holds them; None where it found nothing there, and for a gain. `lost_at` is as in the results.
+    `instead` is what the new run found at the old rank: a hit, of a baseline the id of its chunk; None where it found
+    nothing there, and for a gain. `lost_at` is the new run's.
     """
 
     question_id: str
     old: int | None
     new: int | None
-    lost_at: str | None
-    instead: Mapping[str, Any] | None
+    lost_at: LostAt | None
+    instead: HitResult | str | None
 
 
 @dataclass(frozen=True, slots=True)
 class Change:
     """One strategy over `n` > 0 compared questions: hits before and after, and the flips between, by question id.
 
-    `p` is of McNemar's exact test, one-sided for a loss, and `adjusted` after Holm over all strategies. `low` and `high`
+    `p` is of McNemar's exact test, one-sided for a loss, and `adjusted` after Holm over the strategies that are judged,
+    None of one that is shown for information. `low` and `high`
     bound the change, after minus before over n (paired bootstrap, percentile, 95 %). `detectable` is the smallest true
     drop that this many questions would show, a fraction of 1, or None.
     """
@@ -57,7 +59,7 @@ class Change:
     lost: tuple[Flip, ...]
     gained: tuple[Flip, ...]
     p: float
-    adjusted: float
+    adjusted: float | None
     low: float
     high: float
     detectable: float | None
@@ -75,10 +77,10 @@ class Change:
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """`changes` by strategy; `missing` and `added` name the strategies of one run alone. `questions` counts those that
-    were compared; `not_compared` names the others by reason. `differences` are sentences on what differs between the
-    runs, and `refusals` on why they cannot be compared at all: then there are no changes. `alpha` is that of the smallest
-    detectable drops."""
+    """`changes` in the order of the new run; `missing` and `added` name the strategies of one run alone. `questions`
+    counts those that were compared; `not_compared` names the others by reason. `differences` are sentences on what differs
+    between the runs, and `refusals` on why they cannot be compared at all: then there are no changes. `alpha` is that of
+    the smallest detectable drops."""
 
     changes: tuple[Change, ...]
     missing: tuple[str, ...]
@@ -90,20 +92,17 @@ class Comparison:
     alpha: float = ALPHA
 
 
-def compare(old: Mapping[str, Any], new: Mapping[str, Any], alpha: float = ALPHA) -> Comparison:
-    """`new` held against `old`; `alpha` is that of the smallest detectable drop.
+def compare(old: Record, new: Record, alpha: float = ALPHA, judged: Collection[str] | None = None) -> Comparison:
+    """`new` held against `old`; `alpha` is that of the smallest detectable drop, and `judged` names the strategies over
+    which Holm adjusts, None all.
 
-    Raises StorageError where one of them is no whole run. A strategy with an errored question in either run is not
-    compared, but neither missing nor added.
+    A strategy with an errored question in either run is not compared, but neither missing nor added.
     """
-    for run in (old, new):
-        _refuse_incomplete(run)
-    before, after = (run["fingerprint"]["instrument"] for run in (old, new))
-    same, others = _questions(before["questions"], after["questions"])
-    refusals = _refusals(before, after)
-    shared = [name for name in new["strategies"] if name in old["strategies"]]
-    whole = [name for name in shared if _is_whole(old["strategies"][name]) and _is_whole(new["strategies"][name])]
-    pairs = {name: _pair(old["strategies"][name], new["strategies"][name], same) for name in whole}
+    same, others = _questions(old.instrument.questions, new.instrument.questions)
+    refusals = _refusals(old.instrument, new.instrument)
+    shared = [name for name in new.strategies if name in old.strategies]
+    whole = [name for name in shared if _is_whole(old.strategies[name]) and _is_whole(new.strategies[name])]
+    pairs = {name: _pair(old.strategies[name], new.strategies[name], same) for name in whole}
     if not shared:
         refusals += ("no strategy is in both",)
     elif pairs and not any(pair.n for pair in pairs.values()):
@@ -111,25 +110,15 @@ def compare(old: Mapping[str, Any], new: Mapping[str, Any], alpha: float = ALPHA
     if refusals:
         pairs = {}
     return Comparison(
-        changes=_changes(pairs, alpha),
-        missing=tuple(name for name in old["strategies"] if name not in new["strategies"]),
-        added=tuple(name for name in new["strategies"] if name not in old["strategies"]),
+        changes=_changes(pairs, alpha, pairs if judged is None else judged),
+        missing=tuple(name for name in old.strategies if name not in new.strategies),
+        added=tuple(name for name in new.strategies if name not in old.strategies),
         questions=max((pair.n for pair in pairs.values()), default=0),
         not_compared={reason: ids for reason, ids in others.items() if ids},
-        differences=_differences(old["fingerprint"], new["fingerprint"]),
+        differences=_differences(old.fingerprint, new.fingerprint),
         refusals=refusals,
         alpha=alpha,
     )
-
-
-def _refuse_incomplete(run: Mapping[str, Any]) -> None:
-    instrument = run.get("fingerprint", {}).get("instrument", {})
-    there = run.keys() | instrument.keys()
-    if lacking := [part for part in ("strategies", "pages", "questions", "gold_rule", "metrics") if part not in there]:
-        raise StorageError(
-            f"a run to compare has no {', '.join(lacking)}: it was made by another version of DocMind, or edited. Make it "
-            "anew: docmind eval, and docmind eval --save-baseline for a baseline."
-        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,24 +141,24 @@ def _questions(old: Mapping[str, str], new: Mapping[str, str]) -> tuple[list[str
     }
 
 
-def _refusals(old: Mapping[str, Any], new: Mapping[str, Any]) -> tuple[str, ...]:
-    rules = (old["gold_rule"], new["gold_rule"])
-    if rules[0] == rules[1]:
+def _refusals(old: Instrument, new: Instrument) -> tuple[str, ...]:
+    if old.gold_rule == new.gold_rule:
         return ()
-    return (f"the gold rule is another: {'; '.join(_changed('', *rules))}",)
+    changed = _changed("", old.gold_rule.model_dump(), new.gold_rule.model_dump())
+    return (f"the gold rule is another: {'; '.join(changed)}",)
 
 
-def _is_whole(strategy: Mapping[str, Any]) -> bool:
+def _is_whole(strategy: StrategyResult) -> bool:
     """Whether no question ended in an error, which is no score."""
-    return strategy["metrics"] is not None
+    return strategy.metrics is not None
 
 
-def _pair(old: Mapping[str, Any], new: Mapping[str, Any], same: Sequence[str]) -> _Pair:
+def _pair(old: StrategyResult, new: StrategyResult, same: Sequence[str]) -> _Pair:
     flips = []
     n = before = after = 0
     for name in same:
-        was, is_now = old["questions"][name], new["questions"][name]
-        if not was["ranks"]:
+        was, is_now = old.questions[name], new.questions[name]
+        if not was.ranks:
             continue  # unanswerable
         flip = _flip(name, was, is_now)
         n, before, after = n + 1, before + is_hit(flip.old), after + is_hit(flip.new)
@@ -179,22 +168,24 @@ def _pair(old: Mapping[str, Any], new: Mapping[str, Any], same: Sequence[str]) -
     return _Pair(n, before, after, lost, gained)
 
 
-def _flip(name: str, was: Mapping[str, Any], is_now: Mapping[str, Any]) -> Flip:
-    old, new = best(was["ranks"]), best(is_now["ranks"])
-    found = is_now["hits"] if "hits" in is_now else [{"chunk": chunk} for chunk in is_now["chunks"]]
+def _flip(name: str, was: QuestionResult, is_now: QuestionResult) -> Flip:
+    old, new = was.rank, is_now.rank
     displaced = is_hit(old) and not is_hit(new)
-    instead = found[old - 1] if displaced and old and len(found) >= old else None
-    return Flip(name, old, new, is_now.get("lost_at"), instead)
+    return Flip(name, old, new, is_now.lost_at, is_now.at(old) if displaced and old else None)
 
 
-def _changes(pairs: Mapping[str, _Pair], alpha: float) -> tuple[Change, ...]:
+def _changes(pairs: Mapping[str, _Pair], alpha: float, judged: Collection[str]) -> tuple[Change, ...]:
+    """In the order of `pairs`. The bootstrap draws for one after the other by name, whatever that order."""
     generator = np.random.default_rng(stats.SEED)
+    intervals = {
+        name: stats.interval(len(pairs[name].lost), len(pairs[name].gained), pairs[name].n, generator)
+        for name in sorted(pairs)
+    }
     p_values = {name: stats.mcnemar_loss(len(pair.lost), len(pair.gained)) for name, pair in pairs.items()}
-    adjusted = stats.holm(p_values)
+    adjusted = stats.holm({name: p for name, p in p_values.items() if name in judged})
     changes = []
     for name, pair in pairs.items():
-        lost, gained = len(pair.lost), len(pair.gained)
-        low, high = stats.interval(lost, gained, pair.n, generator)
+        low, high = intervals[name]
         changes.append(
             Change(
                 strategy=name,
@@ -204,34 +195,35 @@ def _changes(pairs: Mapping[str, _Pair], alpha: float) -> tuple[Change, ...]:
                 lost=pair.lost,
                 gained=pair.gained,
                 p=p_values[name],
-                adjusted=adjusted[name],
+                adjusted=adjusted.get(name),
                 low=low,
                 high=high,
-                detectable=stats.smallest_drop(pair.n, (lost + gained) / pair.n, alpha),
+                detectable=stats.smallest_drop(pair.n, (len(pair.lost) + len(pair.gained)) / pair.n, alpha),
             )
         )
     return tuple(changes)
 
 
-def _differences(old: Mapping[str, Any], new: Mapping[str, Any]) -> tuple[str, ...]:
+def _differences(old: Fingerprint, new: Fingerprint) -> tuple[str, ...]:
     """A sentence a part of the fingerprint, the same ones at every run, so that what is equal is told too."""
-    before, after = old["instrument"], new["instrument"]
+    before, after = old.instrument, new.instrument
     told = [
-        _by_name("corpus", "page", before["pages"], after["pages"]),
-        _by_name("key", "question", before["questions"], after["questions"]),
-        _by_value("metrics", before["metrics"], after["metrics"]),
+        _by_name("corpus", "page", before.pages, after.pages),
+        _by_name("key", "question", before.questions, after.questions),
+        _by_value("metrics", before.metrics.model_dump(mode="json"), after.metrics.model_dump(mode="json")),
     ]
-    before, after = old["treatment"], new["treatment"]
-    parts = dict.fromkeys([*before, *after])
-    for part in parts:
-        if part == "code":
-            told.append(_by_name("code", "file", before.get(part, {}), after.get(part, {})))
-        else:
-            told.append(_by_value(part, before.get(part), after.get(part)))
-    return tuple(told)
+    return (*told, *(_part(part, old.treatment, new.treatment) for part in {**old.treatment, **new.treatment}))
 
 
-def _by_name(what: str, thing: str, old: Mapping[str, str], new: Mapping[str, str]) -> str:
+def _part(part: str, old: Mapping[str, Any], new: Mapping[str, Any]) -> str:
+    if part == "code":
+        before, after = old.get(part, {}), new.get(part, {})
+        if isinstance(before, Mapping) and isinstance(after, Mapping):
+            return _by_name("code", "file", before, after)
+    return _by_value(part, old.get(part), new.get(part))
+
+
+def _by_name(what: str, thing: str, old: Mapping[str, object], new: Mapping[str, object]) -> str:
     parts = []
     for verb, names in (
         ("changed", [name for name in new if name in old and old[name] != new[name]]),

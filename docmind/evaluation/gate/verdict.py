@@ -5,15 +5,15 @@ Counts and exact fractions are compared, so that a loss of exactly the tolerance
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
 
 from docmind.errors import UsageError
 from docmind.evaluation.gate.compare import ALPHA, Change, Comparison, compare
 from docmind.evaluation.gate.thresholds import Thresholds, exact
-from docmind.evaluation.scoring.spans import best, is_hit
+from docmind.evaluation.record.types import Record, StrategyResult
+from docmind.evaluation.scoring.spans import is_hit
 from docmind.registry import did_you_mean
 from docmind.text import plural
 from docmind.types import Question
@@ -42,11 +42,19 @@ class Check:
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """What the gate found. `incomplete` are reasons for which the run cannot be judged whole."""
+    """What the gate found. `incomplete` are reasons for which the run cannot be judged whole. `gated` names the strategies
+    whose regression may fail it, None all; of the others `information` tells what is missing, and their changes stand in
+    the comparison."""
 
     checks: tuple[Check, ...]
     incomplete: tuple[str, ...]
     comparison: Comparison
+    gated: frozenset[str] | None = None
+    information: tuple[str, ...] = ()
+
+    def judges(self, strategy: str) -> bool:
+        """Whether a regression of that strategy may fail; else it is shown for information."""
+        return self.gated is None or strategy in self.gated
 
     @property
     def exit_code(self) -> int:
@@ -75,45 +83,66 @@ def check_must_pass(thresholds: Thresholds, questions: Sequence[Question]) -> No
             )
 
 
-def judge(results: Mapping[str, Any], baseline: Mapping[str, Any], thresholds: Thresholds) -> Verdict:
-    """The verdict on `results`, the object of latest.json, held against `baseline`, that of baseline.json."""
-    comparison = compare(baseline, results, ALPHA if thresholds.alpha is None else thresholds.alpha)
-    production = results["strategies"].get(thresholds.production)
+def judge(record: Record, baseline: Record, thresholds: Thresholds, gated: Collection[str] | None = None) -> Verdict:
+    """The verdict on `record`, held against `baseline`. `gated` names the strategies that may fail for a regression, None
+    all; floor and must_pass are the production strategy's, gated or not."""
+    names = None if gated is None else frozenset(gated)
+    alpha = ALPHA if thresholds.alpha is None else thresholds.alpha
+    comparison = compare(baseline, record, alpha, names)
+    production = record.strategies.get(thresholds.production)
+    faults = list(_faults(record, baseline))
     return Verdict(
         checks=(
             _floor(production, thresholds),
-            *(_regression(change, thresholds) for change in comparison.changes),
+            *(_regression(c, thresholds) for c in comparison.changes if names is None or c.strategy in names),
             *_must_pass(production, thresholds),
         ),
-        incomplete=tuple(_incomplete(results, baseline, comparison)),
+        incomplete=(
+            *_incomplete(record, comparison, names),
+            *(f for name, f in faults if names is None or name in names),
+        ),
         comparison=comparison,
+        gated=names,
+        information=() if names is None else tuple(_information(comparison, faults, names)),
     )
 
 
-def _incomplete(results: Mapping[str, Any], baseline: Mapping[str, Any], comparison: Comparison) -> list[str]:
-    reasons = [f"not comparable with the baseline: {reason}" for reason in comparison.refusals]
-    if comparison.refusals:
-        reasons[-1] += ". Make a new baseline: docmind eval --save-baseline"
-    if left_out := results["counts"]["left_out"]:
-        reasons.append(f"a filter left out {left_out} of the answer key's questions")
-    if comparison.missing:
-        reasons.append(f"strategies of the baseline were not run: {', '.join(comparison.missing)}")
-    if unmeasured := [name for name, strategy in baseline["strategies"].items() if strategy["metrics"] is None]:
-        reasons.append(f"the baseline has no metrics of {', '.join(unmeasured)}. Make a new one")
-    for name, strategy in results["strategies"].items():
-        failed = [question for question, found in strategy["questions"].items() if found["error"] is not None]
-        if failed:
-            reasons.append(
-                f"{name} has no metrics: {plural(len(failed), 'question')} ended in an error ({_some(failed)})"
-            )
-    return reasons
+def _incomplete(record: Record, comparison: Comparison, gated: frozenset[str] | None) -> Iterator[str]:
+    """What concerns the whole run."""
+    *others, last = comparison.refusals or ("",)
+    yield from (f"not comparable with the baseline: {reason}" for reason in others)
+    if last:
+        yield f"not comparable with the baseline: {last}. Make a new baseline: docmind eval --save-baseline"
+    if record.counts.left_out:
+        yield f"a filter left out {record.counts.left_out} of the answer key's questions"
+    missing = comparison.missing if gated is None else sorted(name for name in gated if name not in record.strategies)
+    if missing:
+        whose = "of the baseline" if gated is None else "that the gate judges"
+        yield f"strategies {whose} were not run: {', '.join(missing)}"
 
 
-def _floor(production: Mapping[str, Any] | None, thresholds: Thresholds) -> Check:
+def _information(comparison: Comparison, faults: Sequence[tuple[str, str]], gated: frozenset[str]) -> Iterator[str]:
+    if absent := [name for name in comparison.missing if name not in gated]:
+        yield f"strategies of the baseline were not run: {', '.join(absent)}"
+    yield from (fault for name, fault in faults if name not in gated)
+
+
+def _faults(record: Record, baseline: Record) -> Iterator[tuple[str, str]]:
+    """By strategy, why it has nothing to compare."""
+    for name, strategy in baseline.strategies.items():
+        if strategy.metrics is None:
+            yield name, f"the baseline has no metrics of {name}. Make a new one"
+    for name, strategy in record.strategies.items():
+        if failed := list(strategy.errors):
+            told = f"{plural(len(failed), 'question')} ended in an error ({_some(failed)})"
+            yield name, f"{name} has no metrics: {told}"
+
+
+def _floor(production: StrategyResult | None, thresholds: Thresholds) -> Check:
     asked = f"Hit@3 of {thresholds.production} must be at least {percent(thresholds.floor)} %"
-    if production is None or production["metrics"] is None:
+    if production is None or production.metrics is None:
         return Check("floor", None, f"{asked}; the run has no such figure", thresholds.production)
-    ranks = [best(found["ranks"]) for found in production["questions"].values() if found["ranks"]]
+    ranks = [found.rank for found in production.questions.values() if found.ranks]
     hits = sum(map(is_hit, ranks))
     reached = Fraction(hits, len(ranks))
     told = f"{asked}; it is {percent(reached)} % ({hits} of {len(ranks)})"
@@ -127,15 +156,15 @@ def _regression(change: Change, thresholds: Thresholds) -> Check:
         f"({change.before} → {change.after} of {change.n}); {percent(thresholds.tolerance)} points may be lost"
     )
     too_much = change.drop > thresholds.tolerance
-    if thresholds.alpha is not None and change.lost:
+    if thresholds.alpha is not None and change.lost and change.adjusted is not None:
         significant = exact(change.adjusted) <= exact(thresholds.alpha)
         told += f" if it is significant at {thresholds.alpha}; p = {probability(change.adjusted)} after Holm"
         too_much = too_much and significant
     return Check("regression", not too_much, told, change.strategy)
 
 
-def _must_pass(production: Mapping[str, Any] | None, thresholds: Thresholds) -> list[Check]:
-    questions = production["questions"] if production else {}
+def _must_pass(production: StrategyResult | None, thresholds: Thresholds) -> list[Check]:
+    questions = production.questions if production else {}
     checks = []
     for name in thresholds.must_pass:
         if name not in questions:
@@ -143,9 +172,9 @@ def _must_pass(production: Mapping[str, Any] | None, thresholds: Thresholds) -> 
             told = f"{name} was not asked of {thresholds.production}.{hint}"
             checks.append(Check("must_pass", None, told, thresholds.production, name))
             continue
-        rank = best(questions[name]["ranks"])
+        rank = questions[name].rank
         place = f"at rank {rank}" if rank else "not in the top ten"
-        error = questions[name]["error"] is not None
+        error = questions[name].error is not None
         told = (
             f"{name} must be won at 3 by {thresholds.production}; it {'ended in an error' if error else 'is ' + place}"
         )
@@ -175,8 +204,10 @@ def percent(value: Fraction) -> str:
     return f"{float(hundred):.3f}"
 
 
-def probability(p: float) -> str:
-    """0.0123 as "0.012", what is under a thousandth as "<0.001"."""
+def probability(p: float | None) -> str:
+    """0.0123 as "0.012", what is under a thousandth as "<0.001", None as "–"."""
+    if p is None:
+        return "–"
     return "<0.001" if p < 0.001 else f"{p:.3f}"
 
 

@@ -6,28 +6,25 @@ import hashlib
 import inspect
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
 
 from docmind.config import COVERED, DEPTH, TOKEN_BUDGET
 from docmind.evaluation.key.dataset import AnswerKey
 from docmind.evaluation.record.layout import checksum
+from docmind.evaluation.record.types import GoldRule, Instrument, MetricsRule
 from docmind.evaluation.scoring import metrics, spans
 from docmind.types import Document, Question, merge, overlap
 
 
-def instrument(key: AnswerKey, documents: Sequence[Document]) -> dict[str, Any]:
-    """`answer_key`: SHA-256 of the file. `pages` and `questions`: a hash by id, rising, so that what changed can be
-    named and what did not be compared. `gold_rule`: how deep is looked and when a hit covers a piece; runs under other
-    rules are not compared. `metrics`: those that are computed from that.
-    """
+def instrument(key: AnswerKey, documents: Sequence[Document]) -> Instrument:
+    """Of the questions asked and the documents searched, whatever the order of either."""
     texts = {document.id: document.text for document in documents}
-    return {
-        "answer_key": key.sha256,
-        "pages": {doc_id: _sha256(text) for doc_id, text in sorted(texts.items())},
-        "questions": {q.id: _question(q, texts) for q in sorted(key.questions, key=lambda q: q.id)},
-        "gold_rule": {"depth": DEPTH, "covered": COVERED, "code": _rule_code()},
-        "metrics": {"names": list(metrics.METRICS), "token_budget": TOKEN_BUDGET, "code": _metrics_code()},
-    }
+    return Instrument(
+        answer_key=key.sha256,
+        pages={doc_id: _sha256(text) for doc_id, text in sorted(texts.items())},
+        questions={q.id: _question(q, texts) for q in sorted(key.questions, key=lambda q: q.id)},
+        gold_rule=GoldRule(depth=DEPTH, covered=COVERED, code=_rule_code()),
+        metrics=MetricsRule(names=tuple(metrics.METRICS), token_budget=TOKEN_BUDGET, code=_metrics_code()),
+    )
 
 
 def _question(question: Question, texts: Mapping[str, str]) -> str:

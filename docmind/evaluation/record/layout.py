@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
 from collections.abc import Mapping
+from json.encoder import encode_basestring_ascii
 
 DECIMALS = 6
 """Floats are rounded to this: between kinds of CPU they differ in the seventh digit."""
@@ -28,10 +30,14 @@ def checksum(value: object) -> str:
 
 
 def _lay_out(value: object, indent: str) -> str:
+    if isinstance(value, str):
+        return encode_basestring_ascii(value)
     if isinstance(value, float):
-        return json.dumps(round(value, DECIMALS) + 0.0, allow_nan=False)  # + 0.0: no negative zero
+        if not math.isfinite(value):
+            raise ValueError(f"{value} is not JSON compliant")
+        return float.__repr__(round(value, DECIMALS) + 0.0)  # + 0.0: no negative zero
     if isinstance(value, Mapping):
-        items = [f"{json.dumps(key)}: {_lay_out(item, indent + ' ')}" for key, item in value.items()]
+        items = [f"{encode_basestring_ascii(key)}: {_lay_out(item, indent + ' ')}" for key, item in value.items()]
         return _enclose("{", items, "}", indent)
     if isinstance(value, list | tuple):
         return _enclose("[", [_lay_out(item, indent + " ") for item in value], "]", indent)

@@ -11,11 +11,11 @@ __all__ = ["REPORTS", "Material", "Report"]
 REPORTS: Registry[Report] = Registry(
     "report",
     [
-        ("markdown", markdown.render),
-        ("comment", comment.render),
-        ("html", html.render),
-        ("junit", junit.render),
-        ("github", github.render),
-        ("trec", trec.render),
+        ("markdown", markdown.REPORT),
+        ("comment", comment.REPORT),
+        ("html", html.REPORT),
+        ("junit", junit.REPORT),
+        ("github", github.REPORT),
+        ("trec", trec.REPORT),
     ],
 )

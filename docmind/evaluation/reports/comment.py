@@ -11,7 +11,7 @@ from urllib.parse import quote
 from docmind.evaluation.gate.compare import Change, Comparison, Flip
 from docmind.evaluation.gate.verdict import Check, Verdict, probability
 from docmind.evaluation.reports.inert import cut, markdown
-from docmind.evaluation.reports.material import Material
+from docmind.evaluation.reports.material import Material, Report
 from docmind.evaluation.reports.tables import MISSING
 from docmind.types import Question
 
@@ -42,12 +42,16 @@ def render(material: Material) -> dict[str, str]:
     return {"latest.comment.md": _fit(_blocks(material, verdict))}
 
 
+REPORT = Report(render, ("latest.comment.md",))
+
+
 def _blocks(material: Material, verdict: Verdict) -> list[_Block]:
     comparison = verdict.comparison
     checks = sorted(verdict.checks, key=lambda check: (check.passed is True, check.passed is False))
     blocks = [
         _Block(f"### {_VERDICTS[verdict.exit_code]} Retrieval: the gate {_is(verdict)}\n"),
         _Block("", [f"- ⚠️ {markdown(reason)}" for reason in verdict.incomplete]),
+        _Block("", [f"- ℹ️ for information: {markdown(told)}" for told in verdict.information]),
         _Block("", [_line(check) for check in checks if check.passed is not True or check.name != "regression"]),
     ]
     if comparison.changes:
@@ -56,7 +60,9 @@ def _blocks(material: Material, verdict: Verdict) -> list[_Block]:
             "| strategy | before | after | change | 95 % interval | lost | gained | p | after Holm |\n"
             "|---|---:|---:|---:|---:|---:|---:|---:|---:|"
         )
-        blocks.append(_Block(head, [_row(change) for change in comparison.changes], f"\n{_reading(comparison)}"))
+        blocks.append(
+            _Block(head, [_row(change, verdict) for change in comparison.changes], f"\n{_reading(comparison)}")
+        )
     blocks.append(
         _Block("\n**What differs from the baseline**\n", [f"- {markdown(d)}" for d in comparison.differences])
     )
@@ -83,7 +89,8 @@ def _line(check: Check) -> str:
     return f"- {_SIGNS[check.passed]} **{check.name}**: {markdown(check.told)}"
 
 
-def _row(change: Change) -> str:
+def _row(change: Change, verdict: Verdict) -> str:
+    told = "" if verdict.judges(change.strategy) else " (for information)"
     figures = (
         f"{100 * change.before / change.n:.1f}",
         f"{100 * change.after / change.n:.1f}",
@@ -94,7 +101,7 @@ def _row(change: Change) -> str:
         probability(change.p),
         probability(change.adjusted),
     )
-    return f"| {' | '.join([markdown(change.strategy), *figures])} |"
+    return f"| {' | '.join([markdown(change.strategy) + told, *figures])} |"
 
 
 def _reading(comparison: Comparison) -> str:
@@ -138,12 +145,14 @@ def _flip(material: Material, question: Question, flip: Flip, displaced: bool) -
 
 
 def _instead(material: Material, flip: Flip) -> str:
-    if flip.instead is None:
+    hit = flip.instead
+    if hit is None:
         return MISSING
-    source, spans = flip.instead["source"], flip.instead["spans"]
-    start, end = max(spans, key=lambda span: span[1] - span[0])  # the body, as a rule, and no heading
-    passage = " ".join(material.documents[source].text[start:end].split())
-    return f"{markdown(source)}: {markdown(cut(passage, PASSAGE_LENGTH))}"
+    if isinstance(hit, str):
+        return markdown(f"chunk {hit}")
+    start, end = max(hit.spans, key=lambda span: span[1] - span[0])  # the body, as a rule, and no heading
+    passage = " ".join(material.documents[hit.source].text[start:end].split())
+    return f"{markdown(hit.source)}: {markdown(cut(passage, PASSAGE_LENGTH))}"
 
 
 def _listed(names: Sequence[str]) -> str:

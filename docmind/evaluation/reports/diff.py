@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
 
 from docmind.evaluation.gate.compare import Change, Comparison, Flip
 from docmind.evaluation.gate.verdict import probability
+from docmind.evaluation.record.types import HitResult
 from docmind.evaluation.reports.tables import MISSING
 from docmind.text import plural
 
@@ -53,8 +53,8 @@ def _instead(flip: Flip) -> str:
     return f"{at}; in its place {_place(flip.instead)}" if flip.instead else at
 
 
-def _place(hit: Mapping[str, Any]) -> str:
-    if "source" not in hit:
-        return f"chunk {hit['chunk']}"
-    spans = ", ".join(f"{start}:{end}" for start, end in hit["spans"])
-    return f"{hit['source']} [{spans}] (chunk {hit['chunk']})"
+def _place(hit: HitResult | str) -> str:
+    if isinstance(hit, str):
+        return f"chunk {hit}"
+    spans = ", ".join(f"{start}:{end}" for start, end in hit.spans)
+    return f"{hit.source} [{spans}] (chunk {hit.chunk})"

@@ -9,7 +9,7 @@ from pathlib import PurePath
 
 from docmind.evaluation.gate.verdict import Verdict, failing
 from docmind.evaluation.reports.inert import cut
-from docmind.evaluation.reports.material import Material
+from docmind.evaluation.reports.material import Material, Report
 from docmind.text import visible
 
 LIMIT = 10
@@ -33,6 +33,9 @@ def render(material: Material) -> dict[str, str]:
         more = len(lines) - LIMIT + 1
         lines = [*lines[: LIMIT - 1], _error(f"and {more} more, in the job's summary and its artifact")]
     return {"latest.annotations.txt": "".join(f"{line}\n" for line in lines)}
+
+
+REPORT = Report(render, ("latest.annotations.txt",))
 
 
 def _failed(verdict: Verdict) -> list[str]:

@@ -15,15 +15,17 @@ from hashlib import sha256
 from importlib import resources
 from itertools import groupby
 from pathlib import PurePath
-from typing import Any
+from typing import Any, get_args
 from urllib.parse import quote
 
 from docmind.evaluation.gate.compare import Comparison
 from docmind.evaluation.gate.verdict import probability
+from docmind.evaluation.record.types import HitResult, QuestionResult, StrategyResult
 from docmind.evaluation.reports.excerpts import CUT, Ranges, excerpt
 from docmind.evaluation.reports.inert import cut
-from docmind.evaluation.reports.material import Material
-from docmind.evaluation.reports.tables import MISSING, Table, matrix, order, percent
+from docmind.evaluation.reports.material import Material, Report
+from docmind.evaluation.reports.tables import MISSING, Table, matrix, percent
+from docmind.evaluation.scoring.attribution import LostAt
 from docmind.evaluation.scoring.spans import WON_WITHIN
 from docmind.text import plural, visible
 from docmind.types import Document, Question, Span, merge
@@ -37,7 +39,7 @@ BUDGET = (PAGE_MEGABYTES - 1) * 1_000_000
 SHADES = 7
 """Of the heat map, the best the last. page.css has a colour for each."""
 
-LOST = (None, "chunking", "candidates", "fusion", "rerank", "error")
+LOST = (None, *get_args(LostAt), "error")
 """Where a question was lost, by the number that stands for it in the data."""
 
 
@@ -46,11 +48,11 @@ def render(material: Material) -> dict[str, str]:
     from jinja2 import Environment, StrictUndefined
     from markupsafe import Markup
 
-    results = material.results
+    record = material.record
     style, script, page = (_file(name) for name in ("page.css", "page.js", "page.html"))
-    names = order(results)
-    scored = {name: metrics for name in names if (metrics := results["strategies"][name]["metrics"])}
-    shown, data = matrix(results, material.timings), _data(material, names)
+    names = list(record.strategies)
+    scored = {name: value for name, s in record.strategies.items() if (value := s.metric("hit@3")) is not None}
+    shown, data = matrix(record, material.medians), _data(material, names)
     environment = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
     filled = environment.from_string(page).render(
         policy=f"default-src 'none'; img-src data:; style-src {_hash(style)}; script-src {_hash(script)}; "
@@ -58,15 +60,15 @@ def render(material: Material) -> dict[str, str]:
         style=Markup(style),  # noqa: S704 - the package's own file
         script=Markup(script),  # noqa: S704 - the package's own file
         data=Markup(_json(data)),  # noqa: S704 - holds no "<"
-        counts=results["counts"],
-        errors=[(name, failed) for name in names if (failed := _failed(results["strategies"][name]))],
+        counts=record.counts,
+        errors=[(name, failed) for name, s in record.strategies.items() if (failed := _failed(s))],
         verdict=material.verdict,
         matrix=shown,
         shades=_shades(shown),
         shade_count=SHADES,
-        scatter=_scatter(scored, material.timings),
+        scatter=_scatter(scored, material.medians),
         names=names,
-        best=max(scored, key=lambda name: scored[name]["hit@3"], default=None),
+        best=max(scored, key=lambda name: scored[name], default=None),
         types=sorted({row["type"] for row in data["questions"]}),
         splits=sorted({row["split"] for row in data["questions"]}),
         left_out=sum("hits" not in row for row in data["questions"]),
@@ -78,6 +80,9 @@ def render(material: Material) -> dict[str, str]:
         listed=_listed,
     )
     return {"latest.html": visible(filled)}
+
+
+REPORT = Report(render, ("latest.html",))
 
 
 def _file(name: str) -> str:
@@ -93,11 +98,9 @@ def _json(value: object) -> str:
     return json.dumps(value, separators=(",", ":")).replace("<", "\\u003c")
 
 
-def _failed(strategy: Mapping[str, Any]) -> list[tuple[str, str]]:
+def _failed(strategy: StrategyResult) -> list[tuple[str, str]]:
     """The questions that ended in an error, with its text."""
-    return [
-        (id_, cut(found["error"], CUT)) for id_, found in strategy["questions"].items() if found["error"] is not None
-    ]
+    return [(id_, cut(error, CUT)) for id_, error in strategy.errors.items()]
 
 
 def _listed(names: Sequence[str]) -> str:
@@ -128,17 +131,13 @@ def _shade(value: float | None, among: Sequence[float]) -> int | None:
     return round((SHADES - 1) * (value - low) / (high - low)) if high > low else SHADES - 1
 
 
-def _scatter(scored: Mapping[str, Mapping[str, float]], timings: Mapping[str, Any]) -> dict[str, Any] | None:
+def _scatter(scored: Mapping[str, float], medians: Mapping[str, float]) -> dict[str, Any] | None:
     """Where everything stands in the picture of latency (logarithmic) against Hit@3; None where nothing was timed.
 
     Labels stand in a column beside the plot, a line to each point, so that none covers another however many there are.
     A point is `front` where every other strategy is slower or less accurate, or equal in both.
     """
-    timed = [
-        (timings[name]["query"]["p50"], 100 * metrics["hit@3"], name)
-        for name, metrics in scored.items()
-        if name in timings
-    ]
+    timed = [(medians[name], 100 * hit3, name) for name, hit3 in scored.items() if name in medians]
     if not timed:
         return None
     left, right, top, label = 34, 236, 10, 15
@@ -173,7 +172,7 @@ def _scatter(scored: Mapping[str, Mapping[str, float]], timings: Mapping[str, An
 def _data(material: Material, names: Sequence[str]) -> dict[str, Any]:
     """What page.js reads: by question its outcomes, in the order of `strategies`, and what was found, as numbers of
     `passages` with scores. Those that most strategies miss come first; where BUDGET ends, the others have no `hits`."""
-    strategies = [material.results["strategies"][name] for name in names]
+    strategies = list(material.record.strategies.values())
     changed = _changed(material.verdict.comparison, names) if material.verdict else {}
     questions = sorted(material.questions, key=lambda question: (-_missed(strategies, question), question.id))
     rows = [_row(material, question, strategies, changed.get(question.id, {})) for question in questions]
@@ -182,7 +181,7 @@ def _data(material: Material, names: Sequence[str]) -> dict[str, Any]:
     for question, row in zip(questions, rows, strict=True):
         before = len(passages.shown)
         gold = _gold(question, material.documents)
-        hits = [_found(strategy["questions"][question.id], passages, gold) for strategy in strategies]
+        hits = [_found(strategy.questions[question.id], passages, gold) for strategy in strategies]
         spent += len(_json(hits)) + len(_json(passages.shown[before:]))
         if spent > BUDGET:
             del passages.shown[before:]
@@ -206,14 +205,14 @@ def _changed(comparison: Comparison, names: Sequence[str]) -> Mapping[str, Mappi
     return old
 
 
-def _missed(strategies: Iterable[Mapping[str, Any]], question: Question) -> int:
-    return sum(strategy["questions"][question.id]["lost_at"] is not None for strategy in strategies)
+def _missed(strategies: Iterable[StrategyResult], question: Question) -> int:
+    return sum(strategy.questions[question.id].lost_at is not None for strategy in strategies)
 
 
 def _row(
-    material: Material, question: Question, strategies: Sequence[Mapping[str, Any]], old: Mapping[int, int]
+    material: Material, question: Question, strategies: Sequence[StrategyResult], old: Mapping[int, int]
 ) -> dict[str, Any]:
-    found = [strategy["questions"][question.id] for strategy in strategies]
+    found = [strategy.questions[question.id] for strategy in strategies]
     return {
         "id": question.id,
         "text": cut(question.text, CUT),
@@ -225,8 +224,8 @@ def _row(
             (piece.doc_id, "") if piece.doc_id is not None else _evidence(piece.spans[0], material.documents)
             for piece in question.gold
         ],
-        "ranks": [outcome["rank"] or 0 for outcome in found],
-        "lost": [LOST.index("error" if outcome["error"] is not None else outcome["lost_at"]) for outcome in found],
+        "ranks": [outcome.rank or 0 for outcome in found],
+        "lost": [LOST.index("error" if outcome.error is not None else outcome.lost_at) for outcome in found],
         "old": old,
     }
 
@@ -238,17 +237,17 @@ def _evidence(span: Span, documents: Mapping[str, Document]) -> tuple[str, str]:
 def _gold(question: Question, documents: Mapping[str, Document]) -> Mapping[str, Ranges]:
     """By page, where all alternatives of all pieces stand."""
     spans = [span for piece in question.gold for span in piece.spans]
-    whole = [documents[piece.doc_id] for piece in question.gold if piece.doc_id and piece.doc_id in documents]
-    spans += [Span(document.id, 0, len(document.text)) for document in whole if document.text]
+    whole = [documents.get(piece.doc_id) for piece in question.gold if piece.doc_id is not None]
+    spans += [Span(document.id, 0, len(document.text)) for document in whole if document and document.text]
     return {page: [(s.start, s.end) for s in found] for page, found in groupby(merge(spans), lambda s: s.doc_id)}
 
 
-def _found(outcome: Mapping[str, Any], passages: _Passages, gold: Mapping[str, Ranges]) -> str | list[list[float]]:
+def _found(outcome: QuestionResult, passages: _Passages, gold: Mapping[str, Ranges]) -> str | list[list[float]]:
     """The first hits, each a passage's number and a score; of an error its text."""
-    if outcome["error"] is not None:
-        return cut(outcome["error"], CUT)
-    hits = outcome["hits"][:WON_WITHIN]
-    return [[passages.number(hit, gold.get(hit["source"], ())), float(f"{hit['score']:.4g}")] for hit in hits]
+    if outcome.error is not None:
+        return cut(outcome.error, CUT)
+    hits = outcome.hits[:WON_WITHIN]
+    return [[passages.number(hit, gold.get(hit.source, ())), float(f"{hit.score:.4g}")] for hit in hits]
 
 
 class _Passages:
@@ -259,11 +258,11 @@ class _Passages:
         self._documents = documents
         self._numbers: dict[tuple[object, ...], int] = {}
 
-    def number(self, hit: Mapping[str, Any], gold: Ranges) -> int:
+    def number(self, hit: HitResult, gold: Ranges) -> int:
         """A chunk may be shown with other gold, or with other context: it is then another passage."""
-        marked = tuple((a, b) for a, b in gold if any(a < end and b > start for start, end in hit["spans"]))
-        key = (hit["chunk"], *map(tuple, hit["spans"]), "gold", *marked)
+        marked = tuple((a, b) for a, b in gold if any(a < end and b > start for start, end in hit.spans))
+        key = (hit.chunk, *hit.spans, "gold", *marked)
         if key not in self._numbers:
             self._numbers[key] = len(self.shown)
-            self.shown.append([hit["source"], *excerpt(self._documents[hit["source"]], hit["spans"], marked)])
+            self.shown.append([hit.source, *excerpt(self._documents[hit.source], hit.spans, marked)])
         return self._numbers[key]

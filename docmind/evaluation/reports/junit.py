@@ -10,7 +10,7 @@ from xml.etree import ElementTree as ET  # written, never parsed
 
 from docmind.evaluation.gate.compare import Change, Flip
 from docmind.evaluation.gate.verdict import failing
-from docmind.evaluation.reports.material import Material
+from docmind.evaluation.reports.material import Material, Report
 from docmind.text import visible
 
 
@@ -30,14 +30,14 @@ def render(material: Material) -> dict[str, str]:
             ET.SubElement(case, "error", message=visible(reason))
         changes = {change.strategy: change for change in material.verdict.comparison.changes}
         lost = failing(material.verdict)
-    for name, strategy in material.results["strategies"].items():
+    for name, strategy in material.record.strategies.items():
         suite = ET.SubElement(root, "testsuite", name=name)
         flips = _flips(changes.get(name))
         for question in material.questions:
-            found = strategy["questions"][question.id]
+            found = strategy.questions[question.id]
             case = ET.SubElement(suite, "testcase", classname=name, name=visible(f"{question.id}: {question.text}"))
-            if found["error"] is not None:
-                ET.SubElement(case, "error", message=visible(found["error"]))
+            if found.error is not None:
+                ET.SubElement(case, "error", message=visible(found.error))
             elif flip := flips.get(question.id):
                 told = f"rank {flip.old or 'none'} → {flip.new or 'none'}"
                 if question.id in lost.get(name, ()):
@@ -50,6 +50,9 @@ def render(material: Material) -> dict[str, str]:
         suite.set("errors", str(len(suite.findall("testcase/error"))))
     ET.indent(root)
     return {"latest.junit.xml": ET.tostring(root, encoding="unicode", xml_declaration=True) + "\n"}
+
+
+REPORT = Report(render, ("latest.junit.xml",))
 
 
 def _flips(change: Change | None) -> dict[str, Flip]:

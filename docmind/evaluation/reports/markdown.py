@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
-from typing import Any
 
+from docmind.evaluation.record.types import Record
 from docmind.evaluation.reports import inert
-from docmind.evaluation.reports.material import Material
+from docmind.evaluation.reports.material import Material, Report
 from docmind.evaluation.reports.tables import Table, details, hardest, ladder, leakage, losses, matrix, percent
 from docmind.text import plural
 
 
 def render(material: Material) -> dict[str, str]:
     """`latest.md`."""
-    results, timings = material.results, material.timings
-    parts = ["# Retrieval results", _counts(results)]
-    if steps := ladder(results):
+    record = material.record
+    parts = ["# Retrieval results", _counts(record)]
+    if steps := ladder(record):
         parts += [
             "## The ladder",
             "Each chunker with plain vector search; then, on the one that is best on `dev` (on all questions where "
@@ -27,24 +26,24 @@ def render(material: Material) -> dict[str, str]:
         "## All strategies",
         "Hit@k in percent; the columns of question types are Hit@3; ms/query is the median on this machine, one query at "
         "a time, model included. In the second table the columns of splits are Hit@3 in percent, the others fractions of 1.",
-        table(matrix(results, timings)),
-        table(details(results)),
+        table(matrix(record, material.medians)),
+        table(details(record)),
         "## Where questions are lost",
         "The ceiling is the share of questions that some single chunk of the chunker can win. A miss is counted where "
         "the last chunk that could have won it fell out.",
-        table(losses(results)),
+        table(losses(record)),
     ]
-    worst = hardest(results, material.questions)
+    worst = hardest(record, material.questions)
     if worst.rows:
-        lost = sum(
-            all(s["questions"][q.id]["lost_at"] for s in results["strategies"].values()) for q in material.questions
-        )
+        lost = sum(all(s.questions[q.id].lost_at for s in record.strategies.values()) for q in material.questions)
         told = f"{plural(lost, 'question')} no strategy wins at 3. The first {len(worst.rows)} by misses, then by id:"
         parts += ["## The hardest questions", told, table(worst)]
-    if results.get("leakage"):
-        parts += ["## How much the questions give away", _LEAKAGE, table(leakage(results))]
-    return {"latest.md": "\n\n".join([*parts, "## How much is noise", _noise(results)]) + "\n"}
+    if record.leakage:
+        parts += ["## How much the questions give away", _LEAKAGE, table(leakage(record.leakage))]
+    return {"latest.md": "\n\n".join([*parts, "## How much is noise", _noise(record)]) + "\n"}
 
+
+REPORT = Report(render, ("latest.md",))
 
 _LEAKAGE = (
     "The share of a question's content words, stemmed, that stand in its evidence, in percent; and by how many points of "
@@ -61,29 +60,25 @@ def wilson(hits: int, n: int) -> tuple[float, float]:
     return centre - half, centre + half
 
 
-def _counts(results: Mapping[str, Any]) -> str:
-    counts = results["counts"]
-    text = f"{plural(counts['answerable'], 'answerable question')}."
-    if counts["unanswerable"]:
-        text += f" {plural(counts['unanswerable'], 'unanswerable question')} beside them count in no figure here."
-    if counts["left_out"]:
-        text += f" **A filter left out {plural(counts['left_out'], 'question')} of the answer key.**"
-    if counts["errors"]:
-        text += (
-            f" **Incomplete: {plural(counts['errors'], 'answer')} ended in an error**; a strategy with errors has no "
-            "metrics."
-        )
-        for name, strategy in results["strategies"].items():
-            for question_id, found in strategy["questions"].items():
-                if found["error"]:
-                    text += f"\n\n- `{name}`, `{question_id}`: {inert.markdown(found['error'])}"
+def _counts(record: Record) -> str:
+    counts = record.counts
+    text = f"{plural(counts.answerable, 'answerable question')}."
+    if counts.unanswerable:
+        text += f" {plural(counts.unanswerable, 'unanswerable question')} beside them count in no figure here."
+    if counts.left_out:
+        text += f" **A filter left out {plural(counts.left_out, 'question')} of the answer key.**"
+    if counts.errors:
+        text += f" **Incomplete: {plural(counts.errors, 'answer')} ended in an error**; a strategy with errors has no metrics."
+        for name, strategy in record.strategies.items():
+            for question_id, error in strategy.errors.items():
+                text += f"\n\n- `{name}`, `{question_id}`: {inert.markdown(error)}"
     return text
 
 
-def _noise(results: Mapping[str, Any]) -> str:
-    n = results["counts"]["answerable"]
+def _noise(record: Record) -> str:
+    n = record.counts.answerable
     text = f"One question is worth {100 / n:.2f} points."
-    scored = {name: s["metrics"]["hit@3"] for name, s in results["strategies"].items() if s["metrics"]}
+    scored = {name: value for name, s in record.strategies.items() if (value := s.metric("hit@3")) is not None}
     if scored:
         best = max(scored, key=lambda name: scored[name])
         low, high = wilson(round(scored[best] * n), n)

@@ -1,24 +1,24 @@
-"""What every report draws on. It computes nothing."""
+"""What every report draws on, and what a report is. It computes nothing."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from docmind.evaluation.gate.verdict import Verdict
+from docmind.evaluation.record.types import Record
+from docmind.evaluation.scoring.latency import Latency
 from docmind.types import Document, Question
 
 
 @dataclass(frozen=True, slots=True)
 class Material:
-    """`results` is the object of latest.json (results.py); `timings` maps strategies to milliseconds (latency.py);
-    `documents` maps ids to the documents; `key` is the path of the answer key, and `link` a web address that a path
-    of the repository follows, "" where there is none. `relevant` maps strategies and questions to the ids of the chunks
-    that cover a piece. `verdict` is None where nothing was compared."""
+    """`timings` are by strategy; `documents` by id, those that were searched; `key` is the path of the answer key, and
+    `link` a web address that a path of the repository follows, "" where there is none. `relevant` maps strategies and
+    questions to the ids of the chunks that cover a piece. `verdict` is None where nothing was compared."""
 
-    results: Mapping[str, Any]
-    timings: Mapping[str, Any]
+    record: Record
+    timings: Mapping[str, Latency]
     questions: Sequence[Question]
     documents: Mapping[str, Document]
     relevant: Mapping[str, Mapping[str, frozenset[str]]]
@@ -26,6 +26,27 @@ class Material:
     link: str = ""
     verdict: Verdict | None = None
 
+    @property
+    def medians(self) -> Mapping[str, float]:
+        """Milliseconds a query by strategy that was timed."""
+        return {name: taken.query.p50 for name, taken in self.timings.items()}
 
-Report = Callable[[Material], Mapping[str, str]]
-"""The files of a report, as texts by name; none where there is nothing to tell."""
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """A way to tell results: `render` gives its files, as texts by name; none where there is nothing to tell.
+
+    `files` are the names that they may have, in which "{strategy}" stands for one of the record: what an earlier run may
+    have left behind under these would be taken for this one's.
+    """
+
+    render: Callable[[Material], Mapping[str, str]]
+    files: tuple[str, ...]
+
+    def names(self, strategies: Iterable[str]) -> frozenset[str]:
+        """The names of its files where these strategies are told."""
+        return frozenset(
+            name.replace("{strategy}", strategy)
+            for name in self.files
+            for strategy in (strategies if "{strategy}" in name else [""])
+        )

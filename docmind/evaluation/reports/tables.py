@@ -1,12 +1,17 @@
-"""The tables that every report shows, as text in cells. Figures are taken from results, none is made."""
+"""The tables that every report shows, as text in cells. Figures are taken from the record, none is made.
+
+Strategies stand in the order in which they were asked for, metrics in that of the instrument.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import get_args
 
-from docmind.config import CONTENDERS, MATRIX
+from docmind.evaluation.record.types import Record, SliceResult
+from docmind.evaluation.scoring.attribution import LostAt
+from docmind.evaluation.scoring.leakage import Leakage
 from docmind.types import Question
 
 MISSING = "–"
@@ -30,111 +35,120 @@ def fraction(value: float | None) -> str:
     return MISSING if value is None else f"{value:.3f}"
 
 
-def matrix(results: Mapping[str, Any], timings: Mapping[str, Any]) -> Table:
-    """A row a strategy: Hit@1, @3 and @5 in percent, MRR@5, Hit@3 by type, milliseconds a query (p50)."""
-    types = sorted({kind for s in results["strategies"].values() for kind in s["by_type"]})
-    rows = []
-    for name in order(results):
-        found = results["strategies"][name]
-        metrics = found["metrics"] or {}
-        spent = timings.get(name)
-        rows.append(
-            (
-                name,
-                *(percent(metrics.get(metric)) for metric in ("hit@1", "hit@3", "hit@5")),
-                fraction(metrics.get("mrr@5")),
-                *(percent(found["by_type"].get(kind, {}).get("hit@3")) for kind in types),
-                f"{spent['query']['p50']:.1f}" if spent else MISSING,
-            )
+FIRST = {
+    "hit@1": ("Hit@1", percent),
+    "hit@3": ("Hit@3", percent),
+    "hit@5": ("Hit@5", percent),
+    "mrr@5": ("MRR@5", fraction),
+}
+"""The metrics that people look at first: what they are called there, and how they are told. `details` has the others."""
+
+LADDER = ("vector", "hybrid", "rerank")
+"""The modes that a chunker needs for a place in the ladder, and its steps."""
+
+
+def matrix(record: Record, medians: Mapping[str, float]) -> Table:
+    """A row a strategy: the metrics of FIRST, Hit@3 by type, and of `medians` the milliseconds a query."""
+    first = [name for name in FIRST if name in record.instrument.metrics.names]
+    types = sorted({kind for strategy in record.strategies.values() for kind in strategy.by_type})
+    rows = tuple(
+        (
+            name,
+            *(FIRST[metric][1](strategy.metric(metric)) for metric in first),
+            *(percent(_hit3(strategy.by_type.get(kind))) for kind in types),
+            f"{medians[name]:.1f}" if name in medians else MISSING,
         )
-    return Table(("strategy", "Hit@1", "Hit@3", "Hit@5", "MRR@5", *types, "ms/query"), tuple(rows))
+        for name, strategy in record.strategies.items()
+    )
+    return Table(("strategy", *(FIRST[metric][0] for metric in first), *types, "ms/query"), rows)
 
 
-def details(results: Mapping[str, Any]) -> Table:
-    """A row a strategy: the other metrics, and Hit@3 on each split."""
-    names = ("hit@10", "mrr@10", "ndcg@10", "recall@5", "full@5", "span_precision@5", "span_recall@5", "span_iou@5")
-    splits = sorted({split for s in results["strategies"].values() for split in s["by_split"]})
-    rows = []
-    for name in order(results):
-        found = results["strategies"][name]
-        metrics = found["metrics"] or {}
-        rows.append(
-            (
-                name,
-                *(percent(found["by_split"].get(split, {}).get("hit@3")) for split in splits),
-                *(fraction(metrics.get(metric)) for metric in (*names, "hit@1000tok")),
-            )
+def details(record: Record) -> Table:
+    """A row a strategy: Hit@3 on each split, and every metric that the matrix does not have."""
+    names = [name for name in record.instrument.metrics.names if name not in FIRST]
+    splits = sorted({split for strategy in record.strategies.values() for split in strategy.by_split})
+    rows = tuple(
+        (
+            name,
+            *(percent(_hit3(strategy.by_split.get(split))) for split in splits),
+            *(fraction(strategy.metric(metric)) for metric in names),
         )
-    return Table(("strategy", *(f"Hit@3 {split}" for split in splits), *names, "hit@1000tok"), tuple(rows))
+        for name, strategy in record.strategies.items()
+    )
+    return Table(("strategy", *(f"Hit@3 {split}" for split in splits), *names), rows)
 
 
-def losses(results: Mapping[str, Any]) -> Table:
+def _hit3(part: SliceResult | None) -> float | None:
+    return part.metrics.get("hit@3") if part else None
+
+
+def losses(record: Record) -> Table:
     """A row a strategy: its chunker's ceiling in percent, and how many questions were missed at 3, by where."""
-    places = ("chunking", "candidates", "fusion", "rerank")
+    places = get_args(LostAt)
     rows = []
-    for name in order(results):
-        found = results["strategies"][name]
-        lost = [question["lost_at"] for question in found["questions"].values()]
+    for name, strategy in record.strategies.items():
+        lost = [found.lost_at for found in strategy.questions.values()]
         counts = [lost.count(place) for place in places]
-        rows.append((name, percent(found["ceiling"]), str(sum(counts)), *map(str, counts)))
+        rows.append((name, percent(strategy.ceiling), str(sum(counts)), *map(str, counts)))
     return Table(("strategy", "ceiling", "missed", *places), tuple(rows))
 
 
-def leakage(results: Mapping[str, Any]) -> Table:
+def leakage(found: Leakage) -> Table:
     """A row a type: the share of words in percent, and the gaps in points."""
-    found = results["leakage"]
-    gaps = found["bm25_minus_vector"]
+    gaps = found.bm25_minus_vector
     rows = tuple(
         (name, percent(share), *(f"{100 * gap[name]:+.1f}" for gap in gaps.values()))
-        for name, share in found["shared_words"].items()
+        for name, share in found.shared_words.items()
     )
     return Table(("questions", "words in the evidence", *(f"BM25 − vector, {chunker}" for chunker in gaps)), rows)
 
 
-def ladder(results: Mapping[str, Any]) -> Table | None:
-    """What each step up brings: the original, each chunker with vector search, then fusion and reranking on the best.
+def ladder(record: Record) -> Table | None:
+    """What each step up brings: the original, which is the strategy asked for first; each chunker with vector search; then
+    fusion and reranking on the best.
 
-    The chunker is chosen by Hit@3 of its vector row on the split `dev`, on all questions where there is no such split;
-    the figures are of all questions. None where the run lacks one of the rows or its metrics.
+    Of the chunkers that have all modes of LADDER that one is best whose vector row has the highest Hit@3 on the split
+    `dev`, on all questions where there is no such split; the figures are of all questions. None where there is no such
+    chunker, or a row of theirs has no metrics.
     """
-    found = results["strategies"]
-    if any(s.name not in found or found[s.name]["metrics"] is None for s in MATRIX):
+    by_parts: dict[tuple[str, str], str] = {}
+    for name, strategy in record.strategies.items():
+        by_parts.setdefault((strategy.chunker, strategy.mode), name)
+    chunkers = [
+        chunker
+        for chunker in dict.fromkeys(strategy.chunker for strategy in record.strategies.values())
+        if all((chunker, mode) in by_parts for mode in LADDER)
+    ]
+    original = next(iter(record.strategies), "")
+    rows = {(chunker, mode): by_parts[chunker, mode] for chunker in chunkers for mode in LADDER}
+    figures = {name: record.strategies[name].metric("hit@3") for name in (original, *rows.values())} if rows else {}
+    known = {name: figure for name, figure in figures.items() if figure is not None}
+    if not known or len(known) < len(figures):
         return None
 
     def chosen_by(chunker: str) -> float:
-        row = found[f"{chunker}+vector"]
-        value: float = row["by_split"].get("dev", row["metrics"])["hit@3"]
-        return value
+        name = rows[chunker, "vector"]
+        on_dev = _hit3(record.strategies[name].by_split.get("dev"))
+        return known[name] if on_dev is None else on_dev
 
-    best = max(CONTENDERS, key=chosen_by)
-    steps = ["s0_original", *(f"{chunker}+vector" for chunker in CONTENDERS), f"{best}+hybrid", f"{best}+rerank"]
-    original = found["s0_original"]["metrics"]["hit@3"]
-    rows = []
-    for name in steps:
-        metrics = found[name]["metrics"]
-        gain = 100 * (metrics["hit@3"] - original)
-        rows.append(
-            (
-                name,
-                percent(metrics["hit@3"]),
-                f"{gain:+.1f}" if name != "s0_original" else "",
-                fraction(metrics["mrr@5"]),
-            )
+    best = max(chunkers, key=chosen_by)
+    steps = [original, *(rows[chunker, "vector"] for chunker in chunkers), rows[best, "hybrid"], rows[best, "rerank"]]
+    cells = tuple(
+        (
+            name,
+            percent(known[name]),
+            f"{100 * (known[name] - known[original]):+.1f}" if name != original else "",
+            fraction(record.strategies[name].metric("mrr@5")),
         )
-    return Table(("strategy", "Hit@3", "against the original", "MRR@5"), tuple(rows))
+        for name in dict.fromkeys(steps)
+    )
+    return Table(("strategy", "Hit@3", "against the original", "MRR@5"), cells)
 
 
-def hardest(results: Mapping[str, Any], questions: Sequence[Question], n: int = 15) -> Table:
+def hardest(record: Record, questions: Sequence[Question], n: int = 15) -> Table:
     """The `n` questions that most strategies miss at 3: id, type, how many miss it, and the question."""
-    strategies = results["strategies"].values()
-    missed = {q.id: sum(s["questions"][q.id]["lost_at"] is not None for s in strategies) for q in questions}
+    strategies = record.strategies.values()
+    missed = {q.id: sum(s.questions[q.id].lost_at is not None for s in strategies) for q in questions}
     worst = sorted((q for q in questions if missed[q.id]), key=lambda q: (-missed[q.id], q.id))[:n]
-    total = len(results["strategies"])
-    rows = ((q.id, q.type or MISSING, f"{missed[q.id]} of {total}", q.text) for q in worst)
+    rows = ((q.id, q.type or MISSING, f"{missed[q.id]} of {len(strategies)}", q.text) for q in worst)
     return Table(("id", "type", "missed by", "question"), tuple(rows))
-
-
-def order(results: Mapping[str, Any]) -> list[str]:
-    """The strategies as people read them: those of the matrix in its order, then the others by name."""
-    known = [s.name for s in MATRIX if s.name in results["strategies"]]
-    return known + [name for name in results["strategies"] if name not in known]

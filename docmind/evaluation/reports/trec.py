@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from urllib.parse import quote
 
-from docmind.evaluation.reports.material import Material
+from docmind.evaluation.reports.material import Material, Report
 
 NOTHING = "no-chunk-covers-it"
 """Stands for what would answer a question that no chunk does: without a line in the qrels it would leave the means."""
@@ -17,18 +17,21 @@ NOTHING = "no-chunk-covers-it"
 def render(material: Material) -> dict[str, str]:
     """`latest.STRATEGY.run` and `latest.STRATEGY.qrels`, of the answerable questions."""
     files = {}
-    for name, strategy in material.results["strategies"].items():
+    for name, strategy in material.record.strategies.items():
         run, qrels = [], []
         for question in material.questions:
             if not question.gold:
                 continue
-            for rank, hit in enumerate(strategy["questions"][question.id]["hits"], start=1):
-                run.append(f"{_id(question.id)} Q0 {_id(hit['chunk'])} {rank} {1 / rank:.6f} {_id(name)}\n")
+            for rank, hit in enumerate(strategy.questions[question.id].hits, start=1):
+                run.append(f"{_id(question.id)} Q0 {_id(hit.chunk)} {rank} {1 / rank:.6f} {_id(name)}\n")
             for chunk in sorted(material.relevant[name][question.id]) or [NOTHING]:
                 qrels.append(f"{_id(question.id)} 0 {_id(chunk)} 1\n")
         files[f"latest.{name}.run"] = "".join(run)
         files[f"latest.{name}.qrels"] = "".join(qrels)
     return files
+
+
+REPORT = Report(render, ("latest.{strategy}.run", "latest.{strategy}.qrels"))
 
 
 def _id(name: str) -> str:

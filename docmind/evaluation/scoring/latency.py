@@ -3,14 +3,32 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from time import perf_counter
-from typing import Any
+from typing import Annotated
 
 import numpy as np
+from pydantic import Field
 
+from docmind.evaluation.scoring.form import Form
 from docmind.protocols import Retriever
 from docmind.types import Query, Question
+
+
+class Percentiles(Form):
+    """The median and the 95th percentile of some times, in milliseconds."""
+
+    p50: Annotated[float, Field(ge=0)]
+    p95: Annotated[float, Field(ge=0)]
+
+
+class Latency(Form):
+    """Milliseconds of wall clock over `n` queries that were asked one at a time: of the whole `query`, and by the name of
+    a stage."""
+
+    n: int
+    query: Percentiles
+    stages: dict[str, Percentiles]
 
 
 def sample(questions: Sequence[Question], n: int) -> tuple[Question, ...]:
@@ -19,11 +37,11 @@ def sample(questions: Sequence[Question], n: int) -> tuple[Question, ...]:
     return tuple(questions[i * len(questions) // size] for i in range(size))
 
 
-def latency(retriever: Retriever, queries: Sequence[Query], k: int) -> Mapping[str, Any]:
-    """Milliseconds of wall clock, queries asked one at a time: `n`, `query` and, by name, `stages`, each p50 and p95.
+def latency(retriever: Retriever, queries: Sequence[Query], k: int) -> Latency:
+    """How long `retriever` takes for `k` hits of each of `queries`, which are not empty.
 
-    `queries` is not empty. Stages of one name in one query are added up. What is slow once, such as the loading of a
-    model, is part of the first query: ask something beforehand.
+    Stages of one name in one query are added up. What is slow once, such as the loading of a model, is part of the
+    first query: ask something beforehand.
     """
     whole: list[float] = []
     by_stage: defaultdict[str, list[float]] = defaultdict(list)
@@ -36,14 +54,14 @@ def latency(retriever: Retriever, queries: Sequence[Query], k: int) -> Mapping[s
             spent[stage.name] += stage.seconds
         for name, seconds in spent.items():
             by_stage[name].append(seconds)
-    return {
-        "n": len(whole),
-        "query": _percentiles(whole),
-        "stages": {name: _percentiles(seconds) for name, seconds in by_stage.items()},
-    }
+    return Latency(
+        n=len(whole),
+        query=_percentiles(whole),
+        stages={name: _percentiles(seconds) for name, seconds in by_stage.items()},
+    )
 
 
-def _percentiles(seconds: Sequence[float]) -> dict[str, float]:
+def _percentiles(seconds: Sequence[float]) -> Percentiles:
     """Between two measurements the percentile is interpolated linearly, numpy's default."""
     p50, p95 = np.percentile(seconds, [50, 95]) * 1000
-    return {"p50": float(p50), "p95": float(p95)}
+    return Percentiles(p50=float(p50), p95=float(p95))

@@ -7,11 +7,22 @@ evidence than vectors do. Neither is a score of a strategy.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Annotated
 
+from pydantic import Field
+
+from docmind.evaluation.scoring.form import Form, Share
 from docmind.evaluation.scoring.spans import best, is_hit
 from docmind.text import stems
 from docmind.types import Question, Run
+
+
+class Leakage(Form):
+    """By type of question, and for `all`: the mean share of shared words, None where no question has evidence in words;
+    and by chunker the difference in Hit@3 of BM25 and vectors."""
+
+    shared_words: dict[str, Share | None]
+    bm25_minus_vector: dict[str, dict[str, Annotated[float, Field(ge=-1, le=1)]]]
 
 
 def shared_words(question: Question, texts: Mapping[str, str]) -> float | None:
@@ -24,22 +35,20 @@ def shared_words(question: Question, texts: Mapping[str, str]) -> float | None:
     return len(asked & {stem for text in evidence for stem in stems(text)}) / len(asked)
 
 
-def leakage(
-    questions: Sequence[Question], texts: Mapping[str, str], pairs: Mapping[str, tuple[Run, Run]]
-) -> dict[str, Any]:
-    """By type and for `all`: `shared_words`, the mean share; and for each chunker of `pairs`, which maps it to its runs
-    with BM25 and with vectors, `bm25_minus_vector`, the difference in Hit@3, -1 to 1. A run with an error has none."""
+def leakage(questions: Sequence[Question], texts: Mapping[str, str], pairs: Mapping[str, tuple[Run, Run]]) -> Leakage:
+    """Both meters. `pairs` maps each chunker to its runs with BM25 and with vectors; one with an error has no
+    difference."""
     groups = {"all": [q for q in questions if q.gold]}
     for kind in sorted({q.type for q in groups["all"] if q.type is not None}):
         groups[kind] = [q for q in groups["all"] if q.type == kind]
-    return {
-        "shared_words": {name: _mean([shared_words(q, texts) for q in group]) for name, group in groups.items()},
-        "bm25_minus_vector": {
+    return Leakage(
+        shared_words={name: _mean([shared_words(q, texts) for q in group]) for name, group in groups.items()},
+        bm25_minus_vector={
             chunker: {name: _gap(bm25, vector, group) for name, group in groups.items()}
             for chunker, (bm25, vector) in sorted(pairs.items())
             if not any(outcome.error for run in (bm25, vector) for outcome in run.outcomes)
         },
-    }
+    )
 
 
 def _mean(shares: Sequence[float | None]) -> float | None:

@@ -7,6 +7,7 @@ import pytest
 from handmade import GOLD_RULE, TREATMENT, hits, reference, results
 
 from docmind.evaluation.gate.compare import ALPHA, Flip, compare
+from docmind.evaluation.record.types import HitResult, QuestionResult
 from docmind.evaluation.scoring import stats
 
 BEFORE = {"q1": 1, "q2": 3, "q3": 7, "q4": None, "u1": ()}
@@ -34,10 +35,9 @@ def differing(*, old=None, new=None):
 def test_flips_have_both_ranks_where_they_were_lost_and_what_stands_there_now():
     """q1 falls from 1 to 4, q2 from 3 out of the ten, q3 rises from 7 to 2, q4 from nowhere to 3."""
     found = change({"q1": 4, "q2": None, "q3": 2, "q4": 3, "u1": ()})
-    now_at = {place: {"source": "page.md", "spans": [[10 * place, 10 * place + 10]]} for place in (1, 3)}
     assert found.lost == (
-        Flip("q1", 1, 4, "fusion", {"chunk": "q1 at 1", "score": 1, **now_at[1]}),
-        Flip("q2", 3, None, "fusion", {"chunk": "q2 at 3", "score": 1 / 3, **now_at[3]}),
+        Flip("q1", 1, 4, "fusion", HitResult(chunk="q1 at 1", source="page.md", spans=((10, 20),), score=1.0)),
+        Flip("q2", 3, None, "fusion", HitResult(chunk="q2 at 3", source="page.md", spans=((30, 40),), score=1 / 3)),
     )
     assert found.gained == (Flip("q3", 7, 2, None, None), Flip("q4", None, 3, None, None))
     assert (found.n, found.before, found.after) == (4, 2, 2)
@@ -60,7 +60,8 @@ def test_an_unanswerable_question_counts_nowhere():
 
 def test_nothing_stands_in_place_where_nothing_was_found_there():
     after = results({"s": {"q1": None}})
-    after["strategies"]["s"]["questions"]["q1"]["hits"] = []
+    empty = QuestionResult(ranks=(None,), lost_at="fusion", hits=(), error=None)
+    after.strategies["s"].questions["q1"] = empty
     [found] = compare(reference({"s": {"q1": 2}}), after).changes
     assert found.lost == (Flip("q1", 2, None, "fusion", None),)
 
@@ -68,7 +69,7 @@ def test_nothing_stands_in_place_where_nothing_was_found_there():
 def test_against_a_baseline_as_the_second_run_the_chunk_alone_is_known():
     """A baseline keeps the ids of the first three chunks and no more."""
     [found] = compare(results({"s": {"q1": 2}}), reference({"s": {"q1": 9}})).changes
-    assert found.lost == (Flip("q1", 2, 9, None, {"chunk": "old q1 at 2"}),)
+    assert found.lost == (Flip("q1", 2, 9, None, "old q1 at 2"),)
 
 
 # Figures
@@ -95,6 +96,23 @@ def test_p_is_adjusted_over_the_strategies_that_were_compared():
     assert [c.strategy for c in changes] == ["a", "b", "c"]
     assert [c.adjusted for c in changes] == pytest.approx([3 * 92 / 2**13, 1, 1])
     assert [c.within_noise for c in changes] == [False, True, True]
+
+
+def test_p_is_adjusted_over_the_strategies_that_are_judged_and_no_others():
+    names = ("a", "b", "c")
+    old = reference({name: hits(60) for name in names})
+    new = results({"a": hits(60, lost=11, gained=2), "b": hits(60), "c": hits(60, lost=11, gained=2)})
+    changes = compare(old, new, judged={"a", "b"}).changes
+    assert [c.adjusted for c in changes] == [pytest.approx(2 * 92 / 2**13), 1, None]
+    assert changes[2].p == changes[0].p
+
+
+def test_changes_stand_in_the_order_of_the_new_run_and_that_order_changes_no_figure():
+    old = reference({"a": hits(60), "b": hits(50)})
+    new = {"a": hits(60, 4, 3), "b": hits(50, 2, 9)}
+    one, other = (compare(old, results({name: new[name] for name in names})).changes for names in ("ab", "ba"))
+    assert [c.strategy for c in other] == ["b", "a"]
+    assert one == other[::-1]
 
 
 def test_a_gain_is_a_negative_drop():

@@ -327,7 +327,58 @@ def test_probabilities():
 
 def test_a_baseline_without_metrics_is_no_reason_to_pass():
     found, kept = results({"s": {"q1": 1}}), reference({"s": {"q1": 1}})
-    kept["strategies"]["s"]["metrics"] = None
+    kept.strategies["s"] = kept.strategies["s"].model_copy(update={"metrics": None})
     verdict = judge(found, kept, Thresholds(production="s", min_hit_at_3=0.0, max_regression_pp=3.0))
     assert verdict.exit_code == 3
     assert any("the baseline has no metrics of s" in reason for reason in verdict.incomplete)
+
+
+# Strategies for information
+
+
+def test_only_a_gated_strategy_may_fail_for_its_regression():
+    old = reference({"s": hits(50), "t": hits(50)})
+    new = results({"s": hits(50), "t": hits(50, lost=4)})
+    found = judge(new, old, thresholds(max_regression_pp=3.0), gated=["s"])
+    assert found.exit_code == PASSED
+    assert [c.strategy for c in found.checks if c.name == "regression"] == ["s"]
+    assert [(c.strategy, found.judges(c.strategy)) for c in found.comparison.changes] == [("s", True), ("t", False)]
+    assert judge(new, old, thresholds(max_regression_pp=3.0), gated=["s", "t"]).exit_code == FAILED
+    assert judge(new, old, thresholds(max_regression_pp=3.0)).exit_code == FAILED
+
+
+def test_what_is_shown_for_information_makes_no_gated_strategy_easier_to_pass():
+    """5 to 0 is 1/32 as the only one judged: significant, which it would not be as one of two."""
+    old = reference({"s": hits(60), "t": hits(60)})
+    new = results({"s": hits(60, lost=5), "t": hits(60)})
+    held = thresholds(max_regression_pp=3.0, alpha=0.05)
+    assert judge(new, old, held).exit_code == PASSED
+    assert judge(new, old, held, gated=["s"]).exit_code == FAILED
+
+
+@pytest.mark.parametrize(("gated", "code"), [(["s"], PASSED), (["s", "t"], INCOMPLETE), (None, INCOMPLETE)])
+def test_a_missing_strategy_leaves_the_run_incomplete_where_it_is_gated(gated, code):
+    found = judge(results({"s": {"q1": 1}}), reference({"s": {"q1": 1}, "t": {"q1": 1}}), thresholds(), gated)
+    assert found.exit_code == code
+    whose = "of the baseline" if gated != ["s", "t"] else "that the gate judges"
+    told = f"strategies {whose} were not run: t"
+    assert told in (found.incomplete if code else found.information)
+
+
+def test_a_gated_strategy_that_is_nowhere_leaves_the_run_incomplete():
+    found = judge(results({"s": {"q1": 1}}), reference({"s": {"q1": 1}}), thresholds(), gated=["x", "s", "t"])
+    assert found.incomplete == ("strategies that the gate judges were not run: t, x",)
+
+
+def test_an_error_of_a_strategy_for_information_is_told_and_leaves_the_run_complete():
+    old = reference({"s": {"q1": 1}, "t": {"q1": 1}})
+    new = results({"s": {"q1": 1}, "t": {"q1": "boom"}})
+    found = judge(new, old, thresholds(), gated=["s"])
+    assert (found.exit_code, found.incomplete) == (PASSED, ())
+    assert found.information == ("t has no metrics: 1 question ended in an error (q1)",)
+    assert judge(new, old, thresholds(), gated=["t"]).exit_code == INCOMPLETE
+
+
+def test_the_floor_is_held_whether_or_not_production_is_gated():
+    found = judge(results({"s": {"q1": 9}}), reference({"s": {"q1": 1}}), thresholds(min_hit_at_3=1.0), gated=[])
+    assert [(c.name, c.passed) for c in found.checks] == [("floor", False)]

@@ -14,17 +14,17 @@ QUESTION = Question("q", "How many?", (TEN_DAYS,))
 
 
 def question_hash(question: Question, *documents: Document) -> str:
-    return instrument(AnswerKey((question,), (), "00"), documents or (PAGE, OTHER))["questions"][question.id]
+    return instrument(AnswerKey((question,), (), "00"), documents or (PAGE, OTHER)).questions[question.id]
 
 
 def test_it_names_all_that_a_figure_depends_on() -> None:
     found = instrument(AnswerKey((QUESTION,), (), "00"), [OTHER, PAGE])
-    assert list(found) == ["answer_key", "pages", "questions", "gold_rule", "metrics"]
-    assert found["answer_key"] == "00"
-    assert list(found["pages"]) == ["a.md", "b.md"]
-    assert found["metrics"]["names"] == list(METRICS)
-    assert (found["gold_rule"]["depth"], found["gold_rule"]["covered"]) == (10, 0.8)
-    assert found["metrics"]["token_budget"] == 1000
+    assert list(found.model_dump()) == ["answer_key", "pages", "questions", "gold_rule", "metrics"]
+    assert found.answer_key == "00"
+    assert list(found.pages) == ["a.md", "b.md"]
+    assert found.metrics.names == tuple(METRICS)
+    assert (found.gold_rule.depth, found.gold_rule.covered) == (10, 0.8)
+    assert found.metrics.token_budget == 1000
     assert found == instrument(AnswerKey((QUESTION,), (), "00"), [PAGE, OTHER])
 
 
@@ -32,7 +32,7 @@ def test_an_edit_elsewhere_in_the_page_leaves_the_question_comparable() -> None:
     moved = Document("a.md", "A", "New! You get 10 days. Ask first.")
     there = replace(QUESTION, gold=(Gold(spans=(Span("a.md", 13, 20),)),))
     assert question_hash(there, moved, OTHER) == question_hash(QUESTION)
-    pages = [instrument(AnswerKey((), (), "00"), [p])["pages"]["a.md"] for p in (PAGE, moved)]
+    pages = [instrument(AnswerKey((), (), "00"), [p]).pages["a.md"] for p in (PAGE, moved)]
     assert pages[0] != pages[1]
 
 

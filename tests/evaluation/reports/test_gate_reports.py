@@ -8,35 +8,35 @@ from xml.etree import ElementTree as ET
 
 import ir_measures
 import pytest
-from handmade import PAGE, TREATMENT, hits, questions, reference, results
+from handmade import DOCUMENTS, PAGE, TREATMENT, hits, questions, reference, results
 
 from docmind.evaluation.gate.compare import compare
 from docmind.evaluation.gate.thresholds import Thresholds
 from docmind.evaluation.gate.verdict import judge
+from docmind.evaluation.record.types import HitResult, QuestionResult
 from docmind.evaluation.reports import comment, diff, github, junit, trec
 from docmind.evaluation.reports.inert import cut, markdown
 from docmind.evaluation.reports.material import Material
 from docmind.evaluation.scoring.metrics import METRICS
 from docmind.evaluation.scoring.metrics.judged import Judged
-from docmind.types import Document
 
 HOSTILE = "a|b?\n@team <!-- marker --> ``` https://x.y #12 [a](b)"
 LINK = "https://code.example/acme/handbook/blob/abc/"
 
 
-def material(new, old, text=None, key="eval/questions.jsonl", **changed):
+def material(new, old, text=None, key="eval/questions.jsonl", gated=None, **changed):
     """Of two runs' strategies. Questions stand in the lines from 1, in the order of the first strategy of `new`."""
     held = Thresholds(**{"production": "s", "min_hit_at_3": 0.0, "max_regression_pp": 3.0, **changed})
     found = results(new)
     return Material(
-        results=found,
+        record=found,
         timings={},
         questions=questions(next(iter(new.values())), **(text or {})),
-        documents={"page.md": Document("page.md", "Page", PAGE)},
+        documents=DOCUMENTS,
         relevant={},
         key=key,
         link=LINK,
-        verdict=judge(found, reference(old), held),
+        verdict=judge(found, reference(old), held, gated),
     )
 
 
@@ -122,6 +122,22 @@ def test_an_incomplete_run_tells_why():
     assert "- ⚠️ **floor**: " in text
 
 
+def test_strategies_for_information_are_marked_in_the_comment_and_fail_nothing():
+    """t loses 9 of 60 and is not judged; u was not run."""
+    after, before = {"s": hits(60, 1), "t": hits(60, 9)}, {"s": hits(60), "t": hits(60), "u": hits(60)}
+    text = comment_of(material(after, before, gated=["s"]))
+    assert text.startswith("### ✅ Retrieval: the gate passed")
+    [row] = [line for line in text.splitlines() if line.startswith("| t ")]
+    assert row.startswith("| t (for information) | 60.0 | 51.0 | -9.0 |")
+    assert row.endswith("| 9 | 0 | 0.002 | – |")
+    assert "| s | 60.0 | 59.0 |" in text
+    assert "- ℹ️ for information: strategies of the baseline were not run: u" in text
+    assert "<summary>t lost 9 questions</summary>" in text
+    suites = parsed(material(after, before, gated=["s"]))
+    assert {(s.get("failures"), s.get("errors")) for s in suites.values()} == {("0", "0")}
+    assert annotations(material(after, before, gated=["s"])) == []
+
+
 @pytest.mark.parametrize(("alpha", "told"), [(None, "p ≤ 0.05"), (0.01, "p ≤ 0.01")])
 def test_the_smallest_drop_is_told_with_its_alpha(alpha, told):
     found = material({"s": hits(60)}, {"s": hits(60)}, alpha=alpha)
@@ -150,13 +166,13 @@ def large(n, lost, strategies, length):
     """`strategies`, all alike, that each lose `lost` and gain `lost` of `n` questions of `length` characters."""
     names = [f"recursive_1000+bm25_stem_{i:02}" for i in range(strategies)]
     after = hits(2 * lost, lost, lost, of=n)
-    old, new = results({"s": hits(2 * lost, of=n)}), results({"s": after})
-    for found in (old, new):
-        found["strategies"] = dict.fromkeys(names, found["strategies"]["s"])
+    old, new = (
+        found.model_copy(update={"strategies": dict.fromkeys(names, found.strategies["s"])})
+        for found in (results({"s": hits(2 * lost, of=n)}), results({"s": after}))
+    )
     held = Thresholds(production=names[0], min_hit_at_3=0.0, max_regression_pp=0.0, must_pass=tuple(after)[:5])
     asked = questions(after, **dict.fromkeys(after, ("ż|" * length)[:length]))
-    pages = {"page.md": Document("page.md", "Page", PAGE)}
-    return Material(new, {}, asked, pages, {}, "eval/questions.jsonl", LINK, judge(new, old, held))
+    return Material(new, {}, asked, DOCUMENTS, {}, "eval/questions.jsonl", LINK, judge(new, old, held))
 
 
 @pytest.mark.parametrize(("n", "lost"), [(1000, 200), (5000, 400)])
@@ -387,21 +403,22 @@ def random_run(generator, n=60):
             for _ in range(generator.choice([1, 2, 3]))
         ]
         ranks = tuple(next((r for r, c in enumerate(chunks[:depth], 1) if c in piece), None) for piece in pieces)
-        found[name] = [{"chunk": c, "score": 0.5} for c in chunks[:depth]]
+        found[name] = chunks[:depth]
         relevant[name] = frozenset().union(*pieces)
         judged.append(Judged((), ranks, (), ()))
     return found, relevant, judged
 
 
 def trec_files(found, relevant):
-    outcomes = {name: {"hits": listed} for name, listed in found.items()}
+    """`found` maps questions to the ids of what was found for them."""
+    asked = {**found, "none": ["x"]}
+    made = results({"headers+rerank": dict.fromkeys(asked, 1)})
+    for name, ids in asked.items():
+        hits_of = tuple(HitResult(chunk=chunk, source="page.md", spans=((0, 10),), score=0.5) for chunk in ids)
+        made.strategies["headers+rerank"].questions[name] = QuestionResult(ranks=(), hits=hits_of)
+    relevant = {"headers+rerank": {**relevant, "none": frozenset()}}
     asked = questions({**dict.fromkeys(found, 1), "none": ()})
-    outcomes["none"] = {"hits": [{"chunk": "x", "score": 1.0}]}
-    relevant = {**relevant, "none": frozenset()}
-    made = Material(
-        {"strategies": {"headers+rerank": {"questions": outcomes}}}, {}, asked, {}, {"headers+rerank": relevant}, ""
-    )
-    return trec.render(made)
+    return trec.render(Material(made, {}, asked, {}, relevant, ""))
 
 
 @pytest.mark.parametrize("seed", range(5))
@@ -436,7 +453,7 @@ def test_trec_lines_have_their_columns_ids_that_can_be_read_back_and_scores_that
         read.setdefault(unquote(question), []).append((unquote(chunk), int(rank), float(score)))
         assert tag == "headers+rerank"
     assert {name: [chunk for chunk, _, _ in listed] for name, listed in read.items()} == {
-        name: [hit["chunk"] for hit in listed] for name, listed in found.items() if listed
+        name: listed for name, listed in found.items() if listed
     }
     for listed in read.values():
         assert [rank for _, rank, _ in listed] == list(range(1, len(listed) + 1))
@@ -449,8 +466,7 @@ def test_trec_lines_have_their_columns_ids_that_can_be_read_back_and_scores_that
 
 def test_a_question_that_no_chunk_covers_counts_as_0():
     """One of two is won: 0.5, and not 1 of 1."""
-    listed = [{"chunk": "a", "score": 1.0}, {"chunk": "b", "score": 0.5}]
-    files = trec_files({"won": listed, "lost": listed}, {"won": frozenset("b"), "lost": frozenset()})
+    files = trec_files({"won": ["a", "b"], "lost": ["a", "b"]}, {"won": frozenset("b"), "lost": frozenset()})
     run, qrels = files.values()
     theirs = ir_measures.calc_aggregate(
         [ir_measures.Success @ 3, ir_measures.RR @ 10],
@@ -470,7 +486,7 @@ def test_a_diff_tells_what_differs_and_each_strategys_flips_by_type():
     types = {"direct": ["q1"], "vague": ["q2"], "broad": ["q3"]}
     after = {"q1": 5, "q2": None, "q3": 2, "q5": 1}
     new = results({"s": after, "t": {**before, "q5": 1}, "new": after}, types=types, treatment=changed)
-    del new["fingerprint"]["instrument"]["questions"]["q4"]
+    del new.instrument.questions["q4"]
     assert list(diff.lines(compare(old, new), types)) == [
         "key: 1 question added (q5); 1 question removed (q4)",
         "chunkers: headers cap: 500 → 120",

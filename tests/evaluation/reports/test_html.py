@@ -9,9 +9,12 @@ from html.parser import HTMLParser
 from itertools import pairwise
 
 import pytest
+from handmade import latency, sliced
+from handmade import results as record
 
 from docmind.evaluation.gate.compare import Change, Comparison, Flip
 from docmind.evaluation.gate.verdict import Check, Verdict
+from docmind.evaluation.record.types import Counts, HitResult, MetricsRule, QuestionResult, StrategyResult
 from docmind.evaluation.reports import html
 from docmind.evaluation.reports.html import render
 from docmind.evaluation.reports.material import Material
@@ -26,26 +29,48 @@ QUESTIONS = (
     Question("q2", ATTACK, (Gold(doc_id="b.md"),), "vague", line=2),
     Question("q3", "Nothing?", (), line=3),
 )
-HITS = [
-    {"chunk": "c1", "source": "a.md", "spans": [[0, 24]], "score": 0.87654},
-    {"chunk": "c2", "source": "b.md", "spans": [[0, 40]], "score": 0.5},
-]
+HITS = (
+    HitResult(chunk="c1", source="a.md", spans=((0, 24),), score=0.87654),
+    HitResult(chunk="c2", source="b.md", spans=((0, 40),), score=0.5),
+)
+
+
+def documents(texts):
+    return {name: Document(name, name, text) for name, text in texts.items()}
 
 
 def outcome(rank, *, lost_at=None, hits=HITS, error=None):
-    return {"rank": rank, "ranks": [rank], "lost_at": lost_at, "hits": hits, "error": error}
+    return QuestionResult(ranks=() if error else (rank,), lost_at=lost_at, hits=hits, error=error)
 
 
 def strategy(hit3, outcomes):
-    metrics = {"hit@1": 0.25, "hit@3": hit3, "hit@5": 0.75, "mrr@5": 0.375}
-    return {"metrics": metrics, "by_type": {"direct": {"n": 1, "hit@3": hit3}}, "by_split": {}, "questions": outcomes}
+    return StrategyResult(
+        chunker="headers",
+        mode="vector",
+        metrics={"hit@1": 0.25, "hit@3": hit3, "hit@5": 0.75, "mrr@5": 0.375},
+        by_type={"direct": sliced(1, hit3)},
+        by_split={},
+        ceiling=1.0,
+        questions=outcomes,
+    )
+
+
+def failed(outcomes):
+    """A strategy one of whose questions ended in an error."""
+    return strategy(0, outcomes).model_copy(update={"metrics": None, "by_type": {}})
 
 
 def results(strategies, **counts):
-    return {
-        "counts": {"answerable": 2, "unanswerable": 1, "left_out": 0, "errors": 0, **counts},
-        "strategies": strategies,
-    }
+    made = record({name: {} for name in strategies})
+    rule = MetricsRule(names=("hit@1", "hit@3", "hit@5", "mrr@5"), token_budget=1000, code="m")
+    instrument = made.instrument.model_copy(update={"metrics": rule})
+    return made.model_copy(
+        update={
+            "fingerprint": made.fingerprint.model_copy(update={"instrument": instrument}),
+            "counts": Counts(**{"answerable": 2, "unanswerable": 1, "left_out": 0, "errors": 0, **counts}),
+            "strategies": strategies,
+        }
+    )
 
 
 RESULTS = results(
@@ -56,12 +81,16 @@ RESULTS = results(
         "headers+rerank": strategy(1.0, {"q1": outcome(1), "q2": outcome(2), "q3": outcome(None)}),
     }
 )
-TIMINGS = {"headers+vector": {"query": {"p50": 4.6}}, "headers+rerank": {"query": {"p50": 19.7}}}
+MEDIANS = {"headers+vector": 4.6, "headers+rerank": 19.7}
+
+
+def timed(medians):
+    return {name: latency(median) for name, median in medians.items()}
 
 
 def material(found=RESULTS, **changed):
-    values = {"results": found, "timings": TIMINGS, "questions": QUESTIONS, "documents": DOCUMENTS, "relevant": {}}
-    return Material(**{**values, "key": "eval/questions.jsonl", **changed})
+    values = {"record": found, "timings": timed(MEDIANS), "questions": QUESTIONS, "documents": documents(TEXTS)}
+    return Material(**{**values, "relevant": {}, "key": "eval/questions.jsonl", **changed})
 
 
 VERDICT = Verdict(
@@ -113,7 +142,7 @@ def row(found, question_id):
 
 def test_no_text_of_a_question_a_page_or_an_error_becomes_markup():
     broken = {"q1": outcome(None, hits=[], error=ATTACK), "q2": outcome(2), "q3": outcome(None)}
-    found = results({ATTACK: {**strategy(0.5, broken), "metrics": None, "by_type": {}}}, errors=1)
+    found = results({ATTACK: failed(broken)}, errors=1)
     text = page(found, timings={}, verdict=replace(VERDICT, comparison=replace(VERDICT.comparison, changes=())))
     tags = [tag for tag, _ in Page(text).elements]
     assert tags.count("script") == 2
@@ -142,23 +171,22 @@ def test_nothing_is_loaded_and_only_the_own_style_and_script_may_run():
 def test_the_figures_are_those_of_the_results():
     text = page()
     cells = re.findall(r"<td[^>]*>([^<]*)</td>", text)
-    assert cells == [cell for line in matrix(RESULTS, TIMINGS).rows for cell in line[1:]]
+    assert cells == [cell for line in matrix(RESULTS, MEDIANS).rows for cell in line[1:]]
     assert "<title>headers+rerank: 100.0 %, 19.7 ms</title>" in text
     assert row(data(text), "q2")["ranks"] == [7, 2]
 
 
 def test_the_best_figure_is_darkest_and_less_time_is_better():
     # shares run from 25 (Hit@1) to 100 %, in 7 shades: 50 % is 6 * 25 / 75 = 2, 75 % is 4, MRR 0.375 is 1
-    table = matrix(RESULTS, TIMINGS)
+    table = matrix(RESULTS, MEDIANS)
     assert table.rows[0][0] == "headers+vector"
     assert html._shades(table) == [[0, 2, 4, 1, 2, 6], [0, 6, 4, 1, 6, 0]]
 
 
 def test_who_is_beaten_is_not_in_front_and_no_label_covers_another():
     names = [f"headers+m{i}" for i in range(40)]
-    scored = {name: {"hit@3": 0.5} for name in names} | {"headers+best": {"hit@3": 0.9}, "headers+slow": {"hit@3": 0.9}}
-    timings = {name: {"query": {"p50": 5.0}} for name in scored} | {"headers+slow": {"query": {"p50": 6.0}}}
-    scatter = html._scatter(scored, timings)
+    scored = dict.fromkeys(names, 0.5) | {"headers+best": 0.9, "headers+slow": 0.9}
+    scatter = html._scatter(scored, dict.fromkeys(scored, 5.0) | {"headers+slow": 6.0})
     assert [point["name"] for point in scatter["points"] if point["front"]] == ["headers+best"]
     heights = [point["label_y"] for point in scatter["points"]]
     assert min(b - a for a, b in pairwise(heights)) >= 15
@@ -167,7 +195,7 @@ def test_who_is_beaten_is_not_in_front_and_no_label_covers_another():
 
 @pytest.mark.parametrize("hit", [0.0, 1.0])
 def test_the_picture_holds_every_point(hit):
-    scatter = html._scatter({"a+b": {"hit@3": hit}}, {"a+b": {"query": {"p50": 5}}})
+    scatter = html._scatter({"a+b": hit}, {"a+b": 5.0})
     left, right, top, bottom = scatter["box"]
     [point] = scatter["points"]
     assert left <= point["x"] <= right
@@ -225,6 +253,14 @@ def test_the_verdict_is_told_with_its_checks_reasons_and_differences():
     assert row(data(text), "q2")["old"] == {"0": 1}
 
 
+def test_a_strategy_for_information_is_marked():
+    verdict = replace(VERDICT, gated=frozenset(["headers+rerank"]), information=("u has no <metrics>",))
+    text = " ".join(page(verdict=verdict).split())
+    assert '<th scope="row">headers+vector (for information)</th>' in text
+    assert '<span class="badge">for information</span> <span>u has no &lt;metrics&gt;</span>' in text
+    assert "(for information)" not in page(verdict=VERDICT)
+
+
 def test_without_a_verdict_nothing_is_said_of_a_gate():
     text = page()
     assert "The gate" not in text
@@ -233,7 +269,7 @@ def test_without_a_verdict_nothing_is_said_of_a_gate():
 
 def test_a_filter_and_errors_are_told_first():
     broken = {"q1": outcome(None, hits=[], error="ValueError: no"), "q2": outcome(2), "q3": outcome(None)}
-    found = results({"a+b": {**strategy(0, broken), "metrics": None, "by_type": {}}}, left_out=4, errors=1)
+    found = results({"a+b": failed(broken)}, left_out=4, errors=1)
     text = page(found)
     head = text[: text.index("</header>")]
     assert "4 questions of the answer key left out" in head
@@ -260,23 +296,20 @@ def test_the_page_of_5000_questions_and_40_strategies_stays_under_its_limit():
     def found(i, chunker):
         """Every chunker finds three passages of its own for every question."""
         starts = (i, 7 * i + chunker, 5 * i + chunker)
-        return [
-            {
-                "chunk": f"{i}-{n}-{chunker}",
-                "source": f"page{(i + n) % 50}.md",
-                "spans": [[at, at + 1500]],
-                "score": 0.12345,
-            }
+        return tuple(
+            HitResult(
+                chunk=f"{i}-{n}-{chunker}", source=f"page{(i + n) % 50}.md", spans=((at, at + 1500),), score=0.12345
+            )
             for n, at in enumerate(starts)
-        ]
+        )
 
     strategies = {name: strategy(0.5, {}) for name in names}
     for i, question in enumerate(questions):
         won = [outcome(1, hits=found(i, chunker)) for chunker in range(4)]
-        lost = [{**one, "rank": 8, "ranks": [8], "lost_at": "fusion"} for one in won]
+        lost = [one.model_copy(update={"ranks": (8,), "lost_at": "fusion"}) for one in won]
         for s, name in enumerate(names):
-            strategies[name]["questions"][question.id] = ((lost, won)[(i + s) % 3 > 0])[s % 4]
-    timings = {name: {"query": {"p50": 5.0 + s}} for s, name in enumerate(names)}
+            strategies[name].questions[question.id] = ((lost, won)[(i + s) % 3 > 0])[s % 4]
+    timings = timed({name: 5.0 + s for s, name in enumerate(names)})
     text = page(results(strategies), questions=questions, documents=documents, timings=timings)
     assert 13_000_000 < len(text.encode()) < 15_000_000
     shown = sum("hits" in question for question in data(text)["questions"])

@@ -22,10 +22,10 @@ class Slow:
 def test_percentiles_in_milliseconds_by_stage_and_whole() -> None:
     """Stage vector takes 10, 20, 30, 40, 50 ms: p50 = 30; p95 stands 3.8 steps up: 40 + 0.8 * 10 = 48."""
     found = latency(Slow(), [Query("q")] * 5, k=10)
-    assert found["n"] == 5
-    assert found["stages"]["vector"] == pytest.approx({"p50": 30, "p95": 48})
-    assert found["stages"]["late"] == pytest.approx({"p50": 500, "p95": 500})
-    assert 2 <= found["query"]["p50"] <= found["query"]["p95"] < 1000
+    assert found.n == 5
+    assert found.stages["vector"].model_dump() == pytest.approx({"p50": 30, "p95": 48})
+    assert found.stages["late"].model_dump() == pytest.approx({"p50": 500, "p95": 500})
+    assert 2 <= found.query.p50 <= found.query.p95 < 1000
 
 
 def test_a_sample_is_evenly_spaced_and_the_same_each_time(ask) -> None:

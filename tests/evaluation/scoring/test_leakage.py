@@ -2,7 +2,7 @@
 
 import pytest
 
-from docmind.evaluation.scoring.leakage import leakage, shared_words
+from docmind.evaluation.scoring.leakage import Leakage, leakage, shared_words
 from docmind.types import Gold, Outcome, Query, Question, Ranking, Run, Span
 
 TEXTS = {
@@ -65,28 +65,28 @@ VECTOR = made("headers+vector", d1=1, v1=3, n1=10)
 
 def test_by_type_and_for_all():
     found = leakage(QUESTIONS, TEXTS, {"headers": (BM25, VECTOR)})
-    assert found["shared_words"] == {
+    assert found.shared_words == {
         "all": pytest.approx(2.5 / 4),
         "direct": pytest.approx(0.75),
         "vague": pytest.approx(0.0),
     }
     # Hits at 3: BM25 has d1, d2, n1, and vectors d1, v1, of four questions with gold.
-    assert found["bm25_minus_vector"] == {
+    assert found.bm25_minus_vector == {
         "headers": {"all": pytest.approx(1 / 4), "direct": pytest.approx(1 / 2), "vague": pytest.approx(-1.0)}
     }
 
 
 def test_the_sign_is_that_of_bm25():
     found = leakage(QUESTIONS, TEXTS, {"headers": (VECTOR, BM25)})
-    assert found["bm25_minus_vector"]["headers"]["all"] == pytest.approx(-1 / 4)
+    assert found.bm25_minus_vector["headers"]["all"] == pytest.approx(-1 / 4)
 
 
 def test_a_run_with_an_error_has_no_difference():
     failed = made("semantic+bm25", error="a fault", d2=1)
     found = leakage(QUESTIONS, TEXTS, {"semantic": (failed, VECTOR), "headers": (BM25, VECTOR)})
-    assert list(found["bm25_minus_vector"]) == ["headers"]
+    assert list(found.bm25_minus_vector) == ["headers"]
 
 
 def test_without_words_there_is_no_mean():
     found = leakage([asked("?", LEAVE, id="x", type="direct")], TEXTS, {})
-    assert found == {"shared_words": {"all": None, "direct": None}, "bm25_minus_vector": {}}
+    assert found == Leakage(shared_words={"all": None, "direct": None}, bm25_minus_vector={})

@@ -1,0 +1,162 @@
+"""What a run leaves behind, typed: its record, whole in latest.json, and in baseline.json with ranks and ids of chunks
+alone. Which values go together is told by consistency.py."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from pydantic import ConfigDict, Field, StrictStr
+from pydantic.dataclasses import dataclass
+
+from docmind.evaluation.scoring.attribution import LostAt
+from docmind.evaluation.scoring.form import Form, Row, Share
+from docmind.evaluation.scoring.leakage import Leakage
+from docmind.evaluation.scoring.score import Values
+from docmind.evaluation.scoring.spans import best
+
+Kind = Literal["results", "baseline"]
+Count = Annotated[int, Field(ge=0)]
+Position = Annotated[int, Field(ge=0, strict=True)]
+Rank = Annotated[int, Field(ge=1)]
+Metrics = dict[str, Share | None]
+"""By name; None where a metric is not defined for one of the questions."""
+
+
+class GoldRule(Form):
+    """How deep is looked, which share of an alternative a hit must show to cover the piece, and the hash of the code that
+    decides. Runs under other rules are not compared."""
+
+    depth: Rank
+    covered: Share
+    code: str
+
+
+class MetricsRule(Form):
+    """The metrics that are computed, in the order in which tables show them; the tokens of the one that has a budget; and
+    the hash of their code."""
+
+    names: Row[str]
+    token_budget: Count
+    code: str
+
+
+class Instrument(Form):
+    """All that a figure depends on beside the strategies. `answer_key` is the SHA-256 of its file; `pages` and `questions`
+    map ids, rising, to hashes, so that what changed can be named and what did not be compared."""
+
+    answer_key: str
+    pages: dict[str, str]
+    questions: dict[str, str]
+    gold_rule: GoldRule
+    metrics: MetricsRule
+
+
+class Fingerprint(Form):
+    """What a run was made with. `treatment` is plain JSON, compared and shown and never read: all that may change what is
+    retrieved."""
+
+    instrument: Instrument
+    treatment: dict[str, Any]
+
+
+class Counts(Form):
+    """Of questions, but `errors`: of the answers, over all strategies, that ended in one. `left_out` are the questions of
+    the answer key that a filter kept out of the run."""
+
+    answerable: Count
+    unanswerable: Count
+    left_out: Count
+    errors: Count
+
+
+class SliceResult(Form):
+    """The means over `n` answerable questions. In the file the metrics stand beside `n`."""
+
+    model_config = ConfigDict(extra="allow")
+    __pydantic_extra__: Metrics = Field(init=False)
+
+    n: Rank
+
+    @classmethod
+    def of(cls, n: int, metrics: Values) -> SliceResult:
+        """`n` and, by name, `metrics`."""
+        return cls.model_validate({**metrics, "n": n})
+
+    @property
+    def metrics(self) -> Metrics:
+        """The means by name."""
+        return self.__pydantic_extra__
+
+
+@dataclass(frozen=True, slots=True, config=ConfigDict(extra="forbid", allow_inf_nan=False))
+class HitResult:
+    """A hit: the id of its chunk, the document that it is from, and where in that stands all that its reader sees, merged
+    and rising: (start, end), half-open. A slotted dataclass, as strict as a Form: a record has tens of thousands."""
+
+    chunk: StrictStr
+    source: StrictStr
+    spans: tuple[tuple[Position, Position], ...]
+    score: Annotated[float, Field(strict=True)]
+
+
+class QuestionResult(Form):
+    """What a strategy found for a question. `ranks`: for each piece of gold the rank of the first hit that covers it, or
+    None; of an unanswerable question and of an error there are none. `lost_at` says of a miss at 3 where it was lost.
+
+    A baseline has the `ranks` alone, and `chunks`: of an answerable question the ids of the first three.
+    """
+
+    ranks: Row[Rank | None]
+    lost_at: LostAt | None = None
+    hits: Row[HitResult] = ()
+    error: str | None = None
+    chunks: Row[str] = ()
+
+    @property
+    def rank(self) -> int | None:
+        """The best of the ranks."""
+        return best(self.ranks)
+
+    def at(self, rank: int) -> HitResult | str | None:
+        """What stands at `rank`: a hit, or the id of its chunk where no more was kept; None where nothing does."""
+        found = self.hits or self.chunks
+        return found[rank - 1] if rank <= len(found) else None
+
+
+class StrategyResult(Form):
+    """What a strategy, a chunker and a mode, is worth. With an error there are no `metrics` and no slices. `ceiling` is
+    the share of the answerable questions that some single chunk can win."""
+
+    chunker: str
+    mode: str
+    metrics: Metrics | None
+    by_type: dict[str, SliceResult]
+    by_split: dict[str, SliceResult]
+    ceiling: Share
+    questions: dict[str, QuestionResult]
+
+    def metric(self, name: str) -> float | None:
+        """The mean over all answerable questions, None where there is none."""
+        return self.metrics.get(name) if self.metrics else None
+
+    @property
+    def errors(self) -> dict[str, str]:
+        """By question what it ended in."""
+        return {name: found.error for name, found in self.questions.items() if found.error is not None}
+
+
+class Record(Form):
+    """A run. `types` maps each type of question to the ids of its questions, both rising. `strategies` stand in the order
+    in which they were asked for, their questions by id."""
+
+    kind: Kind = "results"
+    fingerprint: Fingerprint
+    counts: Counts
+    types: dict[str, Row[str]]
+    leakage: Leakage | None
+    strategies: dict[str, StrategyResult]
+
+    @property
+    def instrument(self) -> Instrument:
+        """What it was measured with."""
+        return self.fingerprint.instrument
