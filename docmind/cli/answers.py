@@ -20,10 +20,10 @@ from docmind.cli.common import (
     ProfileOption,
     QuestionsOption,
     QuietOption,
+    StrategiesFileOption,
     ThresholdsOption,
     check_answerer,
     check_outside,
-    named_strategy,
     open_engine,
 )
 from docmind.cli.terminal import progress, say, show, tell
@@ -49,6 +49,7 @@ from docmind.generation.judge import JudgementError, judge
 from docmind.llm import PROVIDERS
 from docmind.llm.prices import cost
 from docmind.protocols import LLM, Answerer, Retriever
+from docmind.retrieval.strategies import read_strategies
 from docmind.text import plural
 from docmind.types import Answer, Question, Ranking, Usage
 
@@ -85,6 +86,7 @@ def answers(
     save_baseline: Annotated[bool, typer.Option("--save-baseline", help="Also write answers.json.")] = False,
     baseline_file: Annotated[Path, typer.Option("--baseline", help="What --check compares with.")] = DEFAULTS.answers,
     thresholds_file: ThresholdsOption = DEFAULTS.thresholds,
+    strategies_file: StrategiesFileOption = DEFAULTS.strategies,
     grades_file: Annotated[
         Path | None,
         typer.Option("--grades", help=f"Answers to grade by hand, a CSV file: {DEFAULTS.grades}, or in --out."),
@@ -111,10 +113,15 @@ def answers(
     bounds = _bounds(thresholds.answers if thresholds else None, thresholds_file) if check else None
     reference = read_reference(baseline_file) if check else None
     _check_gate(check, save_baseline, whole=every and provider == Extractive.name and judge_kind == "span")
-    wanted = named_strategy(strategy or (thresholds.production if thresholds else ""))
+    wanted = read_strategies(strategies_file).find(strategy or (thresholds.production if thresholds else ""))
     llm = _judge(judge_provider, judge_model) if judge_kind == "llm" else None
     settings = Settings(
-        corpus=corpus, questions=questions, index_dir=index_dir, profile=profile, exclude=tuple(exclude or ())
+        corpus=corpus,
+        questions=questions,
+        strategies=strategies_file,
+        index_dir=index_dir,
+        profile=profile,
+        exclude=tuple(exclude or ()),
     )
     with open_engine(settings, quiet) as engine:
         key = load_questions(questions, engine.documents)

@@ -18,19 +18,20 @@ from docmind.cli.common import (
     IndexOption,
     Judged,
     ProfileOption,
+    StrategiesFileOption,
     check_answerer,
-    named_strategy,
     open_engine,
     say_built,
 )
 from docmind.cli.terminal import flowing, out, say, tell
-from docmind.config import MATRIX, Settings
+from docmind.config import Settings
 from docmind.errors import DocMindError, UsageError
 from docmind.evaluation.gate.thresholds import read_thresholds
 from docmind.generation.answer import ANSWERERS, ask
 from docmind.generation.extractive import Extractive
 from docmind.llm import available
 from docmind.retrieval.engine import Engine
+from docmind.retrieval.strategies import read_strategies
 from docmind.text import same_title
 from docmind.types import Answer, Query, Turn
 
@@ -60,13 +61,20 @@ def chat(
     thresholds_file: Annotated[
         Path, typer.Option("--thresholds", help="Where the production strategy is named.")
     ] = DEFAULTS.thresholds,
+    strategies_file: StrategiesFileOption = DEFAULTS.strategies,
 ) -> None:
     """Ask the documents. Questions come from the terminal, or one a line from a pipe, which ends with the code of the last
     line that could not be answered."""
     name = strategy or read_thresholds(thresholds_file).production
-    named_strategy(name)
+    read_strategies(strategies_file).find(name)  # refuses a wrong one before any work
     answered_by = check_answerer(provider, model)
-    settings = Settings(corpus=corpus, index_dir=index_dir, profile=profile, exclude=tuple(exclude or ()))
+    settings = Settings(
+        corpus=corpus,
+        strategies=strategies_file,
+        index_dir=index_dir,
+        profile=profile,
+        exclude=tuple(exclude or ()),
+    )
     with open_engine(settings, quiet=False) as engine:
         talk = _Talk(engine, name, provider, model)
         talk.open()
@@ -133,7 +141,7 @@ class _Talk:
 
     def open(self) -> None:
         """Have the index of the strategy, built with progress if it is not there."""
-        wanted = named_strategy(self.strategy)
+        wanted = self.engine.strategies.find(self.strategy)
         self.engine.retriever(wanted)
         if self.provider == Extractive.name:
             self.engine.tokens(wanted.chunker)
@@ -172,14 +180,14 @@ class _Talk:
 
     def _set_strategy(self, name: str) -> None:
         if name:
-            named_strategy(name)
+            self.engine.strategies.find(name)
             before, self.strategy = self.strategy, name
             try:
                 self.open()
             except BaseException:
                 self.strategy = before
                 raise
-        others = ", ".join(known.name for known in MATRIX if known.name != self.strategy)
+        others = ", ".join(known.name for known in self.engine.strategies.matrix if known.name != self.strategy)
         also = "" if name else f"; there are also {others}, and any other chunker+mode"
         say(f"strategy {self.strategy}{also}")
 

@@ -9,15 +9,14 @@ from typing import Annotated
 
 import typer
 
-from docmind.chunking import CHUNKERS
 from docmind.cli.terminal import progress, tell
-from docmind.config import Profile, Settings, Strategy, strategy
+from docmind.config import Profile, Settings
 from docmind.errors import UsageError
 from docmind.generation.answer import ANSWERERS
 from docmind.llm import PROVIDERS
 from docmind.models import load as load_models
+from docmind.parameters import Part
 from docmind.registry import unknown
-from docmind.retrieval import MODES
 from docmind.retrieval.engine import Engine
 from docmind.retrieval.engine import quiet as no_progress
 
@@ -36,6 +35,9 @@ ExcludeOption = Annotated[
     list[str] | None, typer.Option(help="Leave out pages whose path matches, such as 'drafts/*'.")
 ]
 ThresholdsOption = Annotated[Path, typer.Option("--thresholds", help="What --check holds the run to.")]
+StrategiesFileOption = Annotated[
+    Path, typer.Option("--strategies-file", help="Names strategies, and says which are scored.")
+]
 QuietOption = Annotated[bool, typer.Option("--quiet", help="Show no progress and no table; warnings and errors stay.")]
 
 
@@ -57,13 +59,6 @@ def open_engine(settings: Settings, quiet: bool, *, shared: bool = False) -> Ite
         engine.close()
 
 
-def named_strategy(name: str) -> Strategy:
-    """The strategy of that name, its parts checked before any work."""
-    wanted = strategy(name)
-    CHUNKERS[wanted.chunker], MODES[wanted.mode]
-    return wanted
-
-
 def check_answerer(name: str, model: str | None = None) -> str:
     """Who answers by that name: of a provider its model. Raises UsageError where nobody does, LanguageModelError where a
     key is missing; before an index is built."""
@@ -80,9 +75,9 @@ def check_outside(out_dir: Path, corpus: Path) -> None:
         )
 
 
-def say_built(engine: Engine, chunker: str) -> None:
+def say_built(engine: Engine, chunker: Part) -> None:
     """Once an index: what of it had to be embedded."""
-    if built := engine.built.pop(chunker, None):
+    if built := engine.built.pop(str(chunker), None):
         windows = f"; {built.windows} windows embedded to find its breaks" if built.windows else ""
         found = built.chunks - built.embedded
-        tell(f"{chunker}: {built.chunks} chunks, {built.embedded} embedded, {found} from the cache{windows}")
+        tell(f"{chunker.label}: {built.chunks} chunks, {built.embedded} embedded, {found} from the cache{windows}")

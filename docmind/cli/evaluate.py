@@ -21,14 +21,14 @@ from docmind.cli.common import (
     ProfileOption,
     QuestionsOption,
     QuietOption,
+    StrategiesFileOption,
     ThresholdsOption,
     check_outside,
-    named_strategy,
     open_engine,
     say_built,
 )
 from docmind.cli.terminal import say, show, tell
-from docmind.config import DEPTH, MATRIX, Settings, Strategy
+from docmind.config import DEPTH, Settings
 from docmind.errors import IncompleteError, StorageError, UsageError
 from docmind.evaluation.gate.compare import compare
 from docmind.evaluation.gate.thresholds import Thresholds, read_thresholds
@@ -50,18 +50,19 @@ from docmind.evaluation.scoring.latency import latency, sample
 from docmind.evaluation.scoring.leakage import leakage
 from docmind.evaluation.scoring.score import answerable, score
 from docmind.files import check_writable, write_atomic
-from docmind.retrieval import CANDIDATES
 from docmind.retrieval.engine import Engine
 from docmind.retrieval.fingerprint import treatment
+from docmind.retrieval.ranking import CANDIDATES
+from docmind.retrieval.strategies import Strategies, Strategy, mode, read_strategies
+from docmind.spec import names as split
 from docmind.text import plural
 from docmind.types import Chunk, Question, Run
 
 OWN_REPORTS = (
     "latest.comment.md",
     "latest.annotations.txt",
-    "latest.*+*.run",
-    "latest.*+*.qrels",
-    "latest.s0_original.*",
+    "latest.*.run",
+    "latest.*.qrels",
 )
 """Reports that a run may leave out, where an earlier one may have written them. Nothing else in the folder is touched."""
 
@@ -76,23 +77,25 @@ def evaluate(
     index_dir: IndexOption = DEFAULTS.index_dir,
     profile: ProfileOption = DEFAULTS.profile,
     exclude: ExcludeOption = None,
-    strategies: Annotated[str | None, typer.Option(help="Comma-separated; the matrix of ten if not given.")] = None,
+    strategies: Annotated[str | None, typer.Option(help="Comma-separated; the matrix if not given.")] = None,
     types: Annotated[list[str] | None, typer.Option("--type", help="Only questions of this type; repeatable.")] = None,
     ids: Annotated[list[str] | None, typer.Option("--id", help="Only this question; repeatable.")] = None,
     save_baseline: Annotated[bool, typer.Option("--save-baseline", help="Also write baseline.json.")] = False,
     check: Annotated[bool, typer.Option("--check", help="Fail where accuracy was lost against the baseline.")] = False,
     baseline_file: Annotated[Path, typer.Option("--baseline", help="What --check compares with.")] = DEFAULTS.baseline,
     thresholds_file: ThresholdsOption = DEFAULTS.thresholds,
+    strategies_file: StrategiesFileOption = DEFAULTS.strategies,
     quiet: QuietOption = False,
 ) -> None:
     """Score the strategies against the answer key and write the results."""
-    chosen = _strategies(strategies)
-    thresholds, reference = _references(thresholds_file, baseline_file) if check else (None, None)
+    known = read_strategies(strategies_file)
+    chosen = _strategies(strategies, known)
+    thresholds, reference = _references(thresholds_file, known, baseline_file) if check else (None, None)
     check_writable(out_dir)
     check_outside(out_dir, corpus)
     if check and save_baseline:
         raise UsageError("--check and --save-baseline together would replace what is compared with. Give one of them.")
-    if save_baseline and (types or ids or not set(MATRIX) <= set(chosen)):
+    if save_baseline and (types or ids or not set(known.matrix) <= set(chosen)):
         raise UsageError(
             "--save-baseline needs the whole matrix and every question: leave out --strategies, --type, --id."
         )
@@ -100,6 +103,7 @@ def evaluate(
         corpus=corpus,
         questions=questions,
         out=out_dir,
+        strategies=strategies_file,
         index_dir=index_dir,
         profile=profile,
         exclude=tuple(exclude or ()),
@@ -148,11 +152,11 @@ def evaluate(
         )
 
 
-def _strategies(named: str | None) -> tuple[Strategy, ...]:
+def _strategies(named: str | None, known: Strategies) -> tuple[Strategy, ...]:
     """Every part of the name is checked before any work."""
     if named is None:
-        return MATRIX
-    chosen = tuple(dict.fromkeys(named_strategy(name.strip()) for name in named.split(",") if name.strip()))
+        return known.matrix
+    chosen = tuple(dict.fromkeys(map(known.find, split(named))))
     if not chosen:
         raise UsageError(f"--strategies {named!r} names none. Give at least one, such as headers+rerank.")
     return chosen
@@ -179,10 +183,10 @@ def diff(
         say(line)
 
 
-def _references(thresholds_file: Path, baseline_file: Path) -> tuple[Thresholds, dict[str, Any]]:
+def _references(thresholds_file: Path, known: Strategies, baseline_file: Path) -> tuple[Thresholds, dict[str, Any]]:
     """Read before any work, so that what is damaged or not there yet is told at once."""
     thresholds = read_thresholds(thresholds_file)
-    named_strategy(thresholds.production)
+    known.find(thresholds.production)
     return thresholds, read_baseline(baseline_file)
 
 
@@ -208,7 +212,7 @@ def _grade(engine: Engine, chosen: Sequence[Strategy], key: AnswerKey, quiet: bo
     graded = []
     for wanted in chosen:
         retriever = engine.retriever(wanted)
-        if not quiet and wanted.chunker in engine.built:
+        if not quiet:
             say_built(engine, wanted.chunker)
         with engine.progress(f"{wanted.name}: asking", len(key.questions)) as advance:
             asked = run(wanted.name, retriever, key.questions, advance=advance)
@@ -226,13 +230,14 @@ def _lexical(
 ) -> dict[str, tuple[Run, Run]]:
     """For each chunker with a vector strategy its runs with BM25 and with vectors. As deep as a hybrid asks, which has
     asked the same already."""
+    bm25 = mode("bm25")
     return {
-        s.chunker: (
-            run("bm25", engine.retriever(Strategy("bm25", s.chunker, "bm25")), key.questions, CANDIDATES),
+        s.chunker.label: (
+            run("bm25", engine.retriever(Strategy("bm25", s.chunker, bm25)), key.questions, CANDIDATES),
             g.run,
         )
         for s, g in zip(chosen, graded, strict=True)
-        if s.mode == "vector"
+        if s.mode.name == "vector"
     }
 
 

@@ -6,7 +6,6 @@ from typing import Annotated
 
 import typer
 
-from docmind.chunking import CHUNKERS
 from docmind.cli.common import (
     DEFAULTS,
     CorpusOption,
@@ -18,10 +17,13 @@ from docmind.cli.common import (
     say_built,
 )
 from docmind.config import Settings
+from docmind.retrieval.strategies import chunker, read_strategies
 
 
 def index(
-    chunkers: Annotated[list[str] | None, typer.Argument(help="Chunkers to index with; all of them if none.")] = None,
+    chunkers: Annotated[
+        list[str] | None, typer.Argument(help="Chunkers, such as headers(size=300); those of the matrix if none.")
+    ] = None,
     corpus: CorpusOption = DEFAULTS.corpus,
     index_dir: IndexOption = DEFAULTS.index_dir,
     profile: ProfileOption = DEFAULTS.profile,
@@ -29,12 +31,11 @@ def index(
     quiet: QuietOption = False,
 ) -> None:
     """Build the index of each chunker, embedding only what the cache does not hold."""
-    names = list(dict.fromkeys(chunkers or CHUNKERS))
-    for name in names:
-        CHUNKERS[name]  # refuses an unknown one before any work
+    matrix = [strategy.chunker for strategy in read_strategies(DEFAULTS.strategies).matrix] if not chunkers else []
+    wanted = dict.fromkeys([*map(chunker, chunkers or ()), *matrix])
     settings = Settings(corpus=corpus, index_dir=index_dir, profile=profile, exclude=tuple(exclude or ()))
     with open_engine(settings, quiet) as engine:
-        for name in names:
-            engine.index(name)
+        for part in wanted:
+            engine.index(part)
             if not quiet:
-                say_built(engine, name)
+                say_built(engine, part)

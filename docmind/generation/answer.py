@@ -7,7 +7,6 @@ from dataclasses import replace
 from time import perf_counter
 
 from docmind import text
-from docmind.config import strategy
 from docmind.errors import UsageError
 from docmind.generation.context import PASSAGES
 from docmind.generation.extractive import Extractive
@@ -30,7 +29,7 @@ def answerer(name: str, engine: Engine, strategy_name: str, model: str | None = 
     Raises UsageError for an unknown name, LanguageModelError where its key is missing.
     """
     if name == Extractive.name:
-        return Extractive(engine.embedder, engine.tokens(strategy(strategy_name).chunker))
+        return Extractive(engine.embedder, engine.tokens(engine.strategies.find(strategy_name).chunker))
     return Generative(PROVIDERS[name](model))
 
 

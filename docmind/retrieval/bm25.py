@@ -24,5 +24,12 @@ class Bm25:
         if query.doc_ids is not None:
             allowed = {i for i, chunk in enumerate(self.chunks) if chunk.doc_id in query.doc_ids}
         found = self.lexical.search(query.text, allowed)
-        hits = ranked(((self.chunks[position], score) for position, score in found), k)
+        hits = ranked(((self.chunks[position], score, ()) for position, score in found), k)
         return Ranking(hits, (stage("bm25", "candidates", hits, clock.lap()),))
+
+    @property
+    def depth(self) -> None:
+        return None
+
+    def context(self, chunk: Chunk) -> tuple[Chunk, ...]:
+        return ()

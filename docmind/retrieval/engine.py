@@ -9,17 +9,21 @@ import logging
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import cached_property
 
 from docmind import corpus
 from docmind.chunking import CHUNKERS
-from docmind.config import Settings, Strategy, strategy
+from docmind.config import Settings
 from docmind.errors import UsageError
 from docmind.index.build import Index, open_or_build
 from docmind.index.cache import CachedEmbedder, VectorCache
 from docmind.models import Models
+from docmind.parameters import Part
 from docmind.protocols import Advance, Chunker, FloatMatrix, Progress, Retriever
 from docmind.retrieval import MODES
 from docmind.retrieval.parts import Parts
+from docmind.retrieval.strategies import Strategies, Strategy, read_strategies
+from docmind.spec import slug
 from docmind.types import Chunk, Document, Query, Ranking
 
 log = logging.getLogger(__name__)
@@ -73,42 +77,49 @@ class Engine:
             self._documents = corpus.load(self._settings.corpus, self._settings.exclude)
         return self._documents
 
-    def chunker(self, name: str) -> Chunker:
-        """The chunker of that name. Raises UsageError for an unknown one."""
-        return CHUNKERS[name](self.embedder)
+    @cached_property
+    def strategies(self) -> Strategies:
+        """What the settings' strategies.yaml says. Raises as `read_strategies` does."""
+        return read_strategies(self._settings.strategies)
 
-    def chunks(self, chunker: str) -> tuple[Chunk, ...]:
+    def chunker(self, part: Part) -> Chunker:
+        """That chunker, made."""
+        return CHUNKERS[part.name](self.embedder, **dict(part.values))
+
+    def chunks(self, chunker: Part) -> tuple[Chunk, ...]:
         """The chunks of the corpus, by (document, order)."""
-        if chunker not in self._chunks:
+        key = str(chunker)
+        if key not in self._chunks:
             split = self.chunker(chunker).split
             made: list[Chunk] = []
             before = self.embedder.embedded
-            with self.progress(f"{chunker}: chunking", len(self.documents)) as advance:
+            with self.progress(f"{chunker.label}: chunking", len(self.documents)) as advance:
                 for document in self.documents:
-                    made.extend(split(document))
+                    made.extend(split(document).chunks)
                     advance(1)
-            self._chunks[chunker] = tuple(made)
-            self._windows[chunker] = self.embedder.embedded - before
-        return self._chunks[chunker]
+            self._chunks[key] = tuple(made)
+            self._windows[key] = self.embedder.embedded - before
+        return self._chunks[key]
 
-    def index(self, chunker: str) -> Index:
+    def index(self, chunker: Part) -> Index:
         """The index of that chunker, built if it is not there."""
-        if chunker not in self._indexes:
+        key = str(chunker)
+        if key not in self._indexes:
             chunks = self.chunks(chunker)
             before = self.embedder.embedded
-            with self.progress(f"{chunker}: embedding", len(chunks)) as advance:
-                self._indexes[chunker] = open_or_build(
-                    chunker, chunks, self.embedder, self._settings.index_dir, advance
+            with self.progress(f"{chunker.label}: embedding", len(chunks)) as advance:
+                self._indexes[key] = open_or_build(
+                    slug(chunker.label), chunks, self.embedder, self._settings.index_dir, advance
                 )
-            self.built[chunker] = Built(len(chunks), self.embedder.embedded - before, self._windows[chunker])
-        return self._indexes[chunker]
+            self.built[key] = Built(len(chunks), self.embedder.embedded - before, self._windows[key])
+        return self._indexes[key]
 
-    def parts(self, chunker: str, *, shared: bool) -> Parts:
+    def parts(self, chunker: Part, *, shared: bool) -> Parts:
         """What the modes of that chunker are made of, anew."""
         chunks: Sequence[Chunk] = self.chunks(chunker)
         return Parts(chunks, self.embedder, self.models.reranker, lambda: self.index(chunker), MODES, shared)
 
-    def tokens(self, chunker: str) -> Callable[[Chunk], FloatMatrix]:
+    def tokens(self, chunker: Part) -> Callable[[Chunk], FloatMatrix]:
         """Gives the token vectors, float32 (tokens, dim), of each chunk of that chunker. Raises UsageError where the
         model has none."""
         store = self.index(chunker).tokens
@@ -120,16 +131,19 @@ class Engine:
         return lambda chunk: store.vectors(position[chunk.id])
 
     def retriever(self, wanted: Strategy) -> Retriever:
-        """The retriever of that strategy, its index built if need be. Raises UsageError for an unknown part."""
-        if wanted.chunker not in self._parts:
-            self._parts[wanted.chunker] = self.parts(wanted.chunker, shared=self._shared)
-        return self._parts[wanted.chunker].mode(wanted.mode)
+        """The retriever of that strategy, its index built if need be."""
+        key = str(wanted.chunker)
+        if key not in self._parts:
+            self._parts[key] = self.parts(wanted.chunker, shared=self._shared)
+        return self._parts[key].mode(wanted.mode)
 
     def retrieve(self, name: str, question: str | Query, k: int) -> Ranking:
-        """The top `k` of the strategy called `name`. A corpus that has changed since is read and indexed again."""
+        """The top `k` of the strategy that `name` names or writes. A corpus that has changed since is read and indexed
+        again."""
+        wanted = self.strategies.find(name)
         self._follow()
         query = Query(question) if isinstance(question, str) else question
-        return self.retriever(strategy(name)).retrieve(query, k)
+        return self.retriever(wanted).retrieve(query, k)
 
     def close(self) -> None:
         """Let go of every file."""

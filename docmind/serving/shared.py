@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from threading import RLock
 
-from docmind.config import Settings, strategy
+from docmind.config import Settings
 from docmind.models import Models
 from docmind.protocols import Progress
 from docmind.retrieval.engine import Engine, quiet
@@ -33,7 +33,7 @@ class SharedEngine(Engine):
         """The index of that strategy, of the corpus as it now is; built, and `progress` told, where it is not there."""
         with self._held(progress):
             self._follow()
-            self.index(strategy(strategy_name).chunker)
+            self.index(self.strategies.find(strategy_name).chunker)
 
     def pages(self) -> dict[str, Document]:
         """The documents by id, as they now are."""

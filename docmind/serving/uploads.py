@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from threading import RLock
 
-from docmind.config import Settings, strategy
+from docmind.config import Settings
 from docmind.corpus import FORMATS, decoding, pdf
 from docmind.errors import CorpusError, StorageError
 from docmind.models import Models
@@ -147,7 +147,7 @@ class Uploads:
             except BaseException:  # the page ends a run by an exception of its own
                 engine.close()
                 raise
-            used.add(engine.index(strategy(strategy_name).chunker).folder)
+            used.add(engine.index(engine.strategies.find(strategy_name).chunker).folder)
         old, self.engine = self.engine, engine
         self.names, self._version = tuple(sorted(kept)), self._version + 1
         if old:
