@@ -18,7 +18,7 @@ from typing import Any
 import streamlit as st
 
 from docmind import corpus, serving
-from docmind.config import MATRIX, Settings
+from docmind.config import Settings
 from docmind.corpus import FORMATS, pdf
 from docmind.errors import DocMindError, StorageError
 from docmind.evaluation.gate.compare import Change, compare
@@ -31,6 +31,7 @@ from docmind.evaluation.reports.html import excerpt
 from docmind.evaluation.reports.tables import matrix, order, percent
 from docmind.evaluation.scoring.spans import best, is_hit
 from docmind.models import load
+from docmind.retrieval.strategies import read_strategies
 from docmind.serving import charts, markup
 from docmind.serving.panel import bar, notice, panel
 from docmind.serving.shared import SharedEngine
@@ -61,8 +62,9 @@ def main() -> None:
     st.set_page_config(page_title="DocMind", page_icon="📖", layout="wide")
     st.html(Path(serving.__file__).with_name("page.css"))
     st.title("DocMind", anchor=False)
-    strategies = [strategy.name for strategy in MATRIX]
+    strategies = [strategy.name for strategy in read_strategies(None).matrix]
     try:
+        strategies = [strategy.name for strategy in read_strategies(SETTINGS.strategies).matrix]
         strategies = list(dict.fromkeys([read_thresholds(SETTINGS.thresholds).production, *strategies]))
     except DocMindError as error:
         notice(f"No strategy is named for production: {error}", refused=True)

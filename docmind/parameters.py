@@ -23,7 +23,7 @@ Value = int | float | str | bool | tuple[float, ...]
 """What a parameter can be. Its kind is told by the annotation of the field, and stands in KINDS."""
 
 _INT = re.compile(r"0|-?[1-9][0-9]{0,17}")
-_FLOAT = re.compile(r"-?(0|[1-9][0-9]{0,17})(\.[0-9]{1,18})?")
+_FLOAT = re.compile(r"-?(0|[1-9][0-9]{0,17})(\.[0-9]{1,30})?")
 
 KINDS = {
     "int": "a whole number, such as 20",
@@ -71,13 +71,13 @@ class Parameter:
         if self.kind == "int" and _INT.fullmatch(text):
             found = int(text)
         elif self.kind == "float" and _FLOAT.fullmatch(text):
-            found = float(text)
+            found = float(text) + 0.0  # -0 is 0
         elif self.kind == "str" and text in self.choices:
             found = text
         elif self.kind == "bool" and text in ("true", "false"):
             found = text == "true"
         elif self.kind == "tuple[float, ...]" and all(map(_FLOAT.fullmatch, text.split(":"))):
-            found = tuple(float(each) for each in text.split(":"))
+            found = tuple(float(each) + 0.0 for each in text.split(":"))
         return found if found is not None and self._within(found) else None
 
     def _within(self, value: Value) -> bool:
@@ -131,7 +131,9 @@ def checked(part: Any, raw: Mapping[str, str], owner: str, inner: int = 0) -> di
         value = each.read(raw[name]) if name in raw else each.default
         if value is None:
             default = written(each.default)
-            remedy = f"Write {name}={default}, which is the default, or another" if default else "Mend it, or leave it out"
+            remedy = (
+                f"Write {name}={default}, which is the default, or another" if default else "Mend it, or leave it out"
+            )
             raise UsageError(f"{owner}: {name}={_brief(raw[name])} was given; expected: {each.expected}. {remedy}.")
         values[name] = value
     check = getattr(part, "check", None)

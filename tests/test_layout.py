@@ -28,7 +28,18 @@ LAYERS = (
 )
 """From left to right. A part imports from its own layer and from those left of it."""
 
-EVALUATION_IMPORTS = {"types", "errors", "protocols", "registry", "text", "markup", "config", "files", "spec", "yamlfile"}
+EVALUATION_IMPORTS = {
+    "types",
+    "errors",
+    "protocols",
+    "registry",
+    "text",
+    "markup",
+    "config",
+    "files",
+    "spec",
+    "yamlfile",
+}
 """It is handed retrievers and judges as objects, and `cli` alone wires them."""
 
 FAMILIES = ("models", "llm", "corpus", "chunking", "retrieval", "evaluation.scoring.metrics", "evaluation.reports")

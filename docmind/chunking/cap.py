@@ -103,7 +103,7 @@ def overlap_below_size(chunker: str, values: Mapping[str, Value]) -> Mapping[str
     size, overlap = values["size"], values["overlap"]
     if isinstance(size, int) and isinstance(overlap, int) and overlap >= size:
         raise UsageError(
-            f"{chunker}: overlap={overlap} was given with size={size}; expected: less than the size. "
-            f"Write {chunker}(size={size},overlap={size // 8}), or another."
+            f"{chunker}: size={size} stands with overlap={overlap}; expected: an overlap that is less than the size. "
+            f"Write {chunker}(size={size},overlap={size // 8}), or others."
         )
     return values

@@ -143,7 +143,7 @@ def read_strategies(path: Path | None) -> Strategies:
         path = PACKAGED
     fields = read_mapping(path, "the strategies", OPTION, ", ".join(KEYS))
     faults = [
-        f"unknown key {str(key)!r}.{did_you_mean(str(key), KEYS)} There are: {', '.join(KEYS)}."
+        f"unknown key {reprlib.repr(str(key))}.{did_you_mean(str(key)[:SLUG], KEYS)} There are: {', '.join(KEYS)}."
         for key in fields
         if key not in KEYS
     ]

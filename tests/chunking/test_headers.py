@@ -14,9 +14,9 @@ from docmind.types import Document, Section, Span, merge, overlap
 
 
 @pytest.fixture
-def split(tokenizer):
+def split(hash_embedder):
     def split(text, size=500, title="Handbook"):
-        return Headers(tokenizer, size).split(Document("d", title, text, sections=sections("d", text)))
+        return Headers(hash_embedder, size).split(Document("d", title, text, sections=sections("d", text))).chunks
 
     return split
 
@@ -217,8 +217,8 @@ TEXTS = st.lists(
 
 @settings(max_examples=100, deadline=None)
 @given(text=TEXTS, size=st.integers(20, 80))
-def test_rows_are_whole_at_any_size_and_nothing_is_lost_or_over_it(text, size, tokenizer):
-    chunks = Headers(tokenizer, size).split(Document("d", "Handbook", text, sections=sections("d", text)))
+def test_rows_are_whole_at_any_size_and_nothing_is_lost_or_over_it(text, size, hash_embedder, tokenizer):
+    chunks = Headers(hash_embedder, size).split(Document("d", "Handbook", text, sections=sections("d", text))).chunks
     assert all(tokenizer.count(c.text) <= size for c in chunks)
     spans = [c.spans[0] for c in chunks]
     for block in markup.blocks(text):
@@ -232,13 +232,13 @@ def test_rows_are_whole_at_any_size_and_nothing_is_lost_or_over_it(text, size, t
 # Documents of other kinds
 
 
-def test_a_document_without_sections_is_one_part(tokenizer):
-    chunks = Headers(tokenizer, 500).split(Document("d", "Notes", "one\n\ntwo"))
+def test_a_document_without_sections_is_one_part(hash_embedder):
+    chunks = Headers(hash_embedder).split(Document("d", "Notes", "one\n\ntwo")).chunks
     assert [(c.text, c.section_id) for c in chunks] == [("Notes\n\none\n\ntwo", None)]
 
 
-def test_a_heading_that_is_no_markdown_is_a_line_of_its_own(tokenizer):
+def test_a_heading_that_is_no_markdown_is_a_line_of_its_own(hash_embedder):
     text = "Leave\nTake 25 days."
     section = Section("d#0", 1, "Leave", ("Leave",), Span("d", 0, len(text)), Span("d", 0, 5))
-    [chunk] = Headers(tokenizer, 500).split(Document("d", "Notes", text, sections=(section,)))
+    [chunk] = Headers(hash_embedder).split(Document("d", "Notes", text, sections=(section,))).chunks
     assert chunk.text == "Notes > Leave\n\nTake 25 days."

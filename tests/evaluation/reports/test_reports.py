@@ -2,11 +2,13 @@
 
 import pytest
 
-from docmind.config import MATRIX
 from docmind.evaluation.reports import REPORTS, Material
 from docmind.evaluation.reports.markdown import wilson
 from docmind.evaluation.reports.tables import hardest, ladder, losses, matrix, order
+from docmind.retrieval.strategies import read_strategies
 from docmind.types import Gold, Question, Span
+
+MATRIX = read_strategies(None).matrix
 
 METRICS = ("hit@1", "hit@3", "hit@5", "hit@10", "mrr@5", "mrr@10", "ndcg@10", "recall@5", "full@5")
 
