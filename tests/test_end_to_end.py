@@ -174,6 +174,8 @@ def test_pages_can_be_left_out(place):
 class Raising:
     """A retriever that fails on one question, and finds nothing for the others."""
 
+    depth = None
+
     def __init__(self, inner):
         self.inner = inner
 
@@ -181,6 +183,9 @@ class Raising:
         if "bonus" in query.text:
             raise LookupError("no bonus here")
         return self.inner.retrieve(query, k)
+
+    def context(self, chunk):
+        return self.inner.context(chunk)
 
 
 @pytest.fixture

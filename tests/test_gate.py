@@ -22,7 +22,6 @@ from docmind.evaluation.record.layout import dumps
 from docmind.evaluation.record.results import read_results
 from docmind.models import load
 from docmind.parameters import parameter
-from docmind.protocols import Chunker, Embedder
 from docmind.retrieval import MODES
 from docmind.retrieval.engine import Engine
 from docmind.retrieval.strategies import read_strategies
@@ -101,7 +100,7 @@ class Gate(Workplace):
         files = ("--baseline", str(self.root / reference), "--thresholds", str(self.root / "thresholds.yaml"))
         return self.eval("--check", *files, *(() if reference == "matrix.json" else ("--strategies", LEXICAL)), *more)
 
-    def measure_anew(self, headers: Callable[[Embedder], Chunker], monkeypatch: pytest.MonkeyPatch) -> None:
+    def measure_anew(self, headers: type[Headers], monkeypatch: pytest.MonkeyPatch) -> None:
         """Make `lexical.json` anew, with this chunker in the place of `headers`."""
         with monkeypatch.context() as patched:
             patched.setitem(CHUNKERS._entries, "headers", headers)
@@ -274,12 +273,12 @@ class Bare(Headers):
         return Split(tuple(Chunk.of(document, c.spans, c.order, section_id=c.section_id) for c in chunks))
 
 
-def sized(size):
+def sized(tokens):
     """The headers chunker with another default."""
 
     @dataclass(frozen=True)
     class Sized(Headers):
-        size: int = parameter(size, "tokens", low=16, high=500)
+        size: int = parameter(tokens, "tokens", low=16, high=500)
 
     return Sized
 
@@ -537,6 +536,8 @@ def test_nothing_left_to_compare_ends_with_3(place, checked):
 class Raising:
     """A retriever that fails on one question."""
 
+    depth = None
+
     def __init__(self, inner):
         self.inner = inner
 
@@ -544,6 +545,9 @@ class Raising:
         if "bonus" in query.text:
             raise LookupError("no bonus here")
         return self.inner.retrieve(query, k)
+
+    def context(self, chunk):
+        return self.inner.context(chunk)
 
 
 def test_one_question_that_ends_in_an_error_leaves_the_run_incomplete(place, checked, monkeypatch):

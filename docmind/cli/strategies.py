@@ -22,9 +22,9 @@ def strategies(strategies_file: StrategiesFileOption = DEFAULTS.strategies) -> N
     say(f"A strategy is CHUNKER+MODE, such as {EXAMPLE}.")
     _show("Chunkers", _parts("chunker", CHUNKERS.items()))
     _show("Modes", _parts("mode", ((name, mode.make) for name, mode in MODES.items())))
-    inner = ((name, f"{name}({','.join(mode.inner)})", "more than two, too" if mode.many else "another, too")
+    inner = ((name, f"{name}({','.join(mode.inner)})", "two or more" if mode.many else "one")
              for name, mode in MODES.items() if mode.inner)  # fmt: skip
-    _show("Modes in modes", Table(("mode", "stands for", "in its brackets"), tuple(inner)))
+    _show("Modes in modes", Table(("mode", "stands for", "modes in its brackets"), tuple(inner)))
     _show("Presets", _presets({**CHUNKER_PRESETS, **MODE_PRESETS}))
     rows = (
         (each.name, "yes" if each.name in known.gate else "no", f"{each.chunker}+{each.mode}") for each in known.matrix

@@ -115,7 +115,7 @@ def test_the_full_text_of_a_strategy_is_that_strategy(chunk, find):
         ("headers(size=30\x07)+bm25", r"headers: size='30\x07' was given"),
         ("semantic(percentile=nan)+bm25", "semantic: percentile=nan was given; expected: a decimal, such as 0.5, from 0 to 100"),
         ("semantic(percentile=101)+bm25", "semantic: percentile=101 was given"),
-        ("fixed(size=100,overlap=100)+bm25", "fixed: size=100 stands with overlap=100; expected: an overlap that is less than the size"),
+        ("fixed(size=100,overlap=100)+bm25", "fixed: size=100 stands with overlap=100; expected: an overlap that is less"),
         ("fixed_500(size=64)+bm25", "fixed: size=64 stands with overlap=64"),
         ("recursive(size=100)+bm25", "recursive: size=100 stands with overlap=200"),
         ("headers+vector(bm25)", "vector holds no modes in its brackets; 1 given. Write vector alone."),
