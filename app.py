@@ -16,7 +16,7 @@ from pathlib import Path
 import streamlit as st
 
 from docmind import corpus, serving
-from docmind.config import MATRIX, Settings
+from docmind.config import Settings
 from docmind.corpus import FORMATS, pdf
 from docmind.errors import DocMindError
 from docmind.evaluation.gate.compare import Change, compare
@@ -31,9 +31,10 @@ from docmind.evaluation.reports.excerpts import excerpt
 from docmind.evaluation.reports.tables import matrix, percent
 from docmind.evaluation.scoring.spans import is_hit
 from docmind.models import load
+from docmind.retrieval.engine import Engine
+from docmind.retrieval.strategies import read_strategies
 from docmind.serving import charts, markup
 from docmind.serving.panel import bar, notice, panel
-from docmind.serving.shared import SharedEngine
 from docmind.serving.uploads import MEGABYTES, TEXT_MEGABYTES, Told, Uploads
 from docmind.text import plural
 from docmind.types import Question, merge
@@ -43,10 +44,10 @@ SHOWN = 3  # hits of a strategy that the evaluation shows: those that hit@3 is a
 HARDEST = 15
 
 
-@st.cache_resource(show_spinner=False, on_release=SharedEngine.close)
-def handbook() -> SharedEngine:
+@st.cache_resource(show_spinner=False, on_release=Engine.close)
+def handbook() -> Engine:
     """One for all visitors; it reads, loads and builds when it is first asked."""
-    return SharedEngine(SETTINGS, load(SETTINGS.profile))
+    return Engine(SETTINGS, load(SETTINGS.profile))
 
 
 @st.cache_resource(scope="session", show_spinner=False, on_release=Uploads.close)
@@ -59,8 +60,9 @@ def main() -> None:
     st.set_page_config(page_title="DocMind", page_icon="📖", layout="wide")
     st.html(Path(serving.__file__).with_name("page.css"))
     st.title("DocMind", anchor=False)
-    strategies = [strategy.name for strategy in MATRIX]
+    strategies = [strategy.name for strategy in read_strategies(None).matrix]
     try:
+        strategies = [strategy.name for strategy in read_strategies(SETTINGS.strategies).matrix]
         strategies = list(dict.fromkeys([read_thresholds(SETTINGS.thresholds).production, *strategies]))
     except DocMindError as error:
         notice(f"No strategy is named for production: {error}", refused=True)
@@ -75,7 +77,7 @@ def main() -> None:
 
 @st.fragment
 def ask_tab(strategies: Sequence[str]) -> None:
-    panel("handbook", "Ask the handbook", "How many days may I carry over?", handbook(), strategies)
+    panel("handbook", "Ask the handbook", "How many days may I carry over?", handbook().searcher, strategies)
 
 
 @st.fragment
@@ -94,8 +96,8 @@ def documents_tab(strategies: Sequence[str]) -> None:
             change(mine, st.session_state.get("own-strategy", strategies[0]))
             for told in st.session_state.get("troubles", ()):
                 notice(told.trouble, refused=not told.taken)
-        if mine.engine:
-            panel("own", "Ask your documents", "What do you want to know?", mine.engine, strategies)
+        if (searcher := mine.searcher) is not None:
+            panel("own", "Ask your documents", "What do you want to know?", lambda: searcher, strategies)
             with st.expander(plural(len(mine.names), "file"), key="files"):
                 for name in mine.names:
                     left, right = st.columns([6, 1])
@@ -199,7 +201,7 @@ def read(path: str, changed: int) -> Record:
 @st.cache_resource(max_entries=1, show_spinner="Reading the answer key …")
 def answer_key(changed: int, state: object) -> tuple[dict[str, Question], Mapping[str, str]]:
     """The questions by id, and the pages' hashes as results name them."""
-    documents = list(handbook().pages().values())
+    documents = list(handbook().searcher().documents.values())
     key = load_questions(SETTINGS.questions, documents)
     return {question.id: question for question in key.questions}, instrument(key, documents).pages
 
@@ -269,7 +271,7 @@ def one_question(record: Record, questions: Mapping[str, Question], pages: Mappi
     if record.kind == "baseline":
         st.info("A baseline keeps no passages. This makes results that do: `docmind eval`")
         return
-    documents = handbook().pages()
+    documents = handbook().searcher().documents
     chosen = st.selectbox("Question", list(questions), format_func=lambda id_: f"{id_}: {questions[id_].text}")
     gold = merge(span for piece in questions[chosen].gold for span in piece.spans)
     for name, strategy in record.strategies.items():

@@ -280,10 +280,14 @@ class Outcome:
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """Every outcome of one strategy, in the order of the answer key."""
+    """Every outcome of one strategy, in the order of the answer key.
+
+    `depth` is how many hits a question could have: what was asked for, or where the strategy's list ends before that.
+    """
 
     strategy: str
     outcomes: tuple[Outcome, ...]
+    depth: int
     fingerprint: Mapping[str, Any] = field(default_factory=dict)
 
 

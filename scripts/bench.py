@@ -24,13 +24,13 @@ import numpy as np
 from rich.console import Console
 from rich.table import Table
 
-from docmind.chunking import CHUNKERS
 from docmind.config import Settings
 from docmind.corpus import load as load_corpus
 from docmind.evaluation.record.layout import dumps
 from docmind.files import write_atomic
 from docmind.models import load
 from docmind.retrieval.engine import Engine
+from docmind.retrieval.strategies import chunker, read_strategies
 
 RESULTS = Path("results/bench.json")
 MATRIX_SIZE = 2048
@@ -82,14 +82,14 @@ def plain(corpus: Path, folder: Path) -> None:
 
     client = chromadb.PersistentClient(folder / "chroma", settings=chromadb.Settings(anonymized_telemetry=False))
     engine = Engine(Settings(corpus=corpus, index_dir=folder / "unused"), load("default"))
-    for name in CHUNKERS:
+    for name in dict.fromkeys(strategy.chunker.label for strategy in read_strategies(None).matrix):
         if name == "semantic":
             splitter = SemanticChunker(Fastembed(), breakpoint_threshold_amount=95)
             texts = [
                 text for document in engine.documents for text in splitter.split_text(document.text) if text.strip()
             ]
         else:
-            texts = [chunk.text for chunk in engine.chunks(name)]
+            texts = [chunk.text for chunk in engine.chunks(chunker(name))]
         vectors = np.stack(list(model.embed(texts)))
         collection = client.create_collection(name, embedding_function=None)
         step = client.get_max_batch_size()
@@ -119,7 +119,7 @@ def encoder_share(corpus: Path, folder: Path) -> float:
     """
     engine = Engine(Settings(corpus=corpus, index_dir=folder), load("default"))
     embedder = load("default").embedder
-    texts = [chunk.text for chunk in engine.chunks("headers")][:400]
+    texts = [chunk.text for chunk in engine.chunks(chunker("headers"))][:400]
     lengths = np.array([embedder.tokenizer.count(text) + 2 for text in texts], float)
     embedder.embed(texts[:8])
     started = time.perf_counter()

@@ -21,7 +21,7 @@ from docmind.evaluation.record.types import (
 from docmind.evaluation.scoring.latency import Latency, Percentiles
 from docmind.types import Document, Gold, Question, Span
 
-GOLD_RULE = {"depth": 10, "covered": 0.8, "code": "r" * 64}
+GOLD_RULE = {"covered": 0.8, "code": "r" * 64}
 TREATMENT = {
     "strategies": {},
     "chunkers": {"headers": {"size": 500, "cap": 500}},
@@ -60,7 +60,7 @@ def results(
                 pages={"page.md": "p1"} if pages is None else dict(pages),
                 questions=questions | dict(asked or {}),
                 gold_rule=GoldRule(**gold_rule),
-                metrics=MetricsRule(names=("hit@3",), token_budget=1000, code="m" * 64),
+                metrics=MetricsRule(names=("hit@3",), depth=10, code="m" * 64),
             ),
             treatment=dict(treatment),
         ),

@@ -17,9 +17,11 @@ from handmade_pdf import pdf
 from streamlit.testing.v1 import AppTest
 from workplace import QUESTIONS
 
-from docmind.config import MATRIX
 from docmind.errors import StorageError
 from docmind.llm import PROVIDERS
+from docmind.retrieval.strategies import read_strategies
+
+MATRIX = read_strategies(None).matrix
 
 APP = Path(__file__).parents[1] / "app.py"
 QUESTION = "How many days of annual leave do I have?"

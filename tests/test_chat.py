@@ -23,11 +23,11 @@ from workplace import Workplace
 import docmind.cli
 from docmind.cli import main
 from docmind.cli.chat import HISTORY, REMEMBERED
-from docmind.config import MATRIX
 from docmind.errors import StorageError
 from docmind.evaluation.reports.tables import Table
 from docmind.generation.answer import ANSWERERS
 from docmind.generation.prompts import ABSTENTION
+from docmind.retrieval.strategies import read_strategies
 
 QUESTION = "How many days of annual leave?"
 ANSWER = "“You have 25 days of annual leave a year.” [1]"
@@ -201,7 +201,7 @@ def test_the_strategy_is_shown_and_changed(say):
     out, _ = say("/strategy", "/strategy fixed_500+bm25", QUESTION)
     lines = out.split("\n")
     assert lines[0].startswith("strategy headers+rerank; there are also s0_original, fixed_500+vector, ")
-    assert all(known.name in out for known in MATRIX)
+    assert all(known.name in out for known in read_strategies(None).matrix)
     assert "strategy fixed_500+bm25\n" in out
     assert "25 days of annual leave a year" in out
 

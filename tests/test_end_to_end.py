@@ -13,6 +13,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -20,12 +21,15 @@ from standin_hub import StandinHub, repositories
 from workplace import QUESTIONS, Workplace
 
 from docmind.chunking import CHUNKERS
-from docmind.config import DEPTH, MATRIX
+from docmind.config import DEPTH
 from docmind.evaluation.record.baseline import read_baseline
 from docmind.evaluation.scoring.metrics import METRICS
 from docmind.retrieval import MODES
 from docmind.retrieval.engine import CACHE
-from docmind.types import Chunk, Span
+from docmind.retrieval.strategies import read_strategies
+from docmind.types import Chunk, Span, Split
+
+MATRIX = read_strategies(None).matrix
 
 FEW = ("--strategies", "s0_original,headers+rerank,semantic+hybrid")
 """Every mode of the matrix, and the chunker that embeds windows."""
@@ -173,6 +177,8 @@ def test_pages_can_be_left_out(place):
 class Raising:
     """A retriever that fails on one question, and finds nothing for the others."""
 
+    depth = None
+
     def __init__(self, inner):
         self.inner = inner
 
@@ -181,11 +187,14 @@ class Raising:
             raise LookupError("no bonus here")
         return self.inner.retrieve(query, k)
 
+    def context(self, chunk):
+        return self.inner.context(chunk)
+
 
 @pytest.fixture
 def raising(monkeypatch):
     bm25 = MODES["bm25"]
-    monkeypatch.setitem(MODES._entries, "bm25", lambda parts: Raising(bm25(parts)))
+    monkeypatch.setitem(MODES._entries, "bm25", replace(bm25, make=lambda *needs: Raising(bm25.make(*needs))))
 
 
 @pytest.mark.usefixtures("raising")
@@ -336,10 +345,9 @@ class Shortened:
 
     def __init__(self, inner):
         self.inner = inner
-        self.parameters = inner.parameters
 
     def split(self, document):
-        return [
+        shortened = (
             Chunk.of(
                 document,
                 tuple(Span(s.doc_id, s.start, s.end - (s == chunk.spans[-1])) for s in chunk.spans),
@@ -347,8 +355,9 @@ class Shortened:
                 prefix=chunk.prefix,
                 prefix_spans=chunk.prefix_spans,
             )
-            for chunk in self.inner.split(document)
-        ]
+            for chunk in self.inner.split(document).chunks
+        )
+        return Split(tuple(shortened))
 
 
 def test_a_chunker_that_gives_one_character_less_is_graded_on_its_new_chunks(place, capsys, monkeypatch):
@@ -361,7 +370,7 @@ def test_a_chunker_that_gives_one_character_less_is_graded_on_its_new_chunks(pla
     assert before["questions"]["q"]["ranks"] == [1]
 
     headers = CHUNKERS["headers"]
-    monkeypatch.setitem(CHUNKERS._entries, "headers", lambda embedder: Shortened(headers(embedder)))
+    monkeypatch.setitem(CHUNKERS._entries, "headers", lambda embedder, **values: Shortened(headers(embedder, **values)))
     capsys.readouterr()
     assert place.eval(*options) == 0
     assert embedded(capsys.readouterr().err, "headers") == (6, 6, 0)

@@ -17,15 +17,17 @@ from docmind.chunking import CHUNKERS
 from docmind.chunking.headers import Headers
 from docmind.cli import main
 from docmind.cli.evaluate import _link
-from docmind.config import MATRIX
 from docmind.evaluation.record.baseline import baseline, read_baseline
 from docmind.evaluation.record.reading import read_record
 from docmind.evaluation.record.writing import dumps
 from docmind.models import load
-from docmind.protocols import Chunker, Embedder
+from docmind.parameters import parameter
 from docmind.retrieval import MODES
 from docmind.retrieval.engine import Engine
-from docmind.types import Chunk
+from docmind.retrieval.strategies import read_strategies
+from docmind.types import Chunk, Split
+
+MATRIX = read_strategies(None).matrix
 
 LEXICAL = "headers+bm25,fixed_500+bm25"
 """Strategies that need no vector: what most tests here compare, so that they are fast."""
@@ -98,7 +100,7 @@ class Gate(Workplace):
         files = ("--baseline", str(self.root / reference), "--thresholds", str(self.root / "thresholds.yaml"))
         return self.eval("--check", *files, *(() if reference == "matrix.json" else ("--strategies", LEXICAL)), *more)
 
-    def measure_anew(self, headers: Callable[[Embedder], Chunker], monkeypatch: pytest.MonkeyPatch) -> None:
+    def measure_anew(self, headers: type[Headers], monkeypatch: pytest.MonkeyPatch) -> None:
         """Make `lexical.json` anew, with this chunker in the place of `headers`."""
         with monkeypatch.context() as patched:
             patched.setitem(CHUNKERS._entries, "headers", headers)
@@ -265,29 +267,35 @@ def test_every_third_chunk_withheld_fails_with_the_flips_and_what_displaced_them
 
 
 @dataclass(frozen=True)
-class Bare:
+class Bare(Headers):
     """The headers chunker, its chunks without the path of their headings."""
 
-    inner: Headers
-
-    @property
-    def parameters(self) -> Mapping[str, object]:
-        return {**self.inner.parameters, "breadcrumb": 0}
+    breadcrumb: int = parameter(0, "tokens of the path", low=0, high=0)
 
     def split(self, document):
-        return [Chunk.of(document, c.spans, c.order, section_id=c.section_id) for c in self.inner.split(document)]
+        chunks = super().split(document).chunks
+        return Split(tuple(Chunk.of(document, c.spans, c.order, section_id=c.section_id) for c in chunks))
+
+
+def sized(tokens):
+    """The headers chunker with another default."""
+
+    @dataclass(frozen=True)
+    class Sized(Headers):
+        size: int = parameter(tokens, "tokens", low=16, high=500)
+
+    return Sized
 
 
 def test_a_heading_prefix_dropped_fails_since_only_headings_tell_the_countries_apart(place, checked, monkeypatch):
-    headers = CHUNKERS["headers"]
-    monkeypatch.setitem(CHUNKERS._entries, "headers", lambda e: Bare(headers(e)))
+    monkeypatch.setitem(CHUNKERS._entries, "headers", Bare)
     code, said = checked()
     lost, gained = flips(place)["headers+bm25"]
     # The sentences differ in a number alone, which no question names: three of the eight stand first at most.
     assert {"g03", "g04", "g05", "g06", "g07"} <= set(lost)
     assert not gained
     assert code == expected_code(place) == 1
-    assert "differs from the baseline: chunkers: headers breadcrumb: 0.25 → 0" in said
+    assert "differs from the baseline: chunkers: headers breadcrumb: none → 0" in said
     assert f"FAIL: regression: headers+bm25 lost {len(lost)} questions and gained 0" in said
     assert "pass: regression: fixed_500+bm25 lost 0 questions" in said
     assert all(f"[{question}](" in place.report("comment.md") for question in lost)
@@ -295,13 +303,12 @@ def test_a_heading_prefix_dropped_fails_since_only_headings_tell_the_countries_a
 
 def test_the_same_change_in_the_other_direction_passes_and_its_gains_are_told(place, checked, monkeypatch):
     """The baseline is of bare chunks; the run has the prefix back."""
-    headers = CHUNKERS["headers"]
-    place.measure_anew(lambda e: Bare(headers(e)), monkeypatch)
+    place.measure_anew(Bare, monkeypatch)
     code, said = checked()
     lost, gained = flips(place)["headers+bm25"]
     assert (code, lost) == (0, [])
     assert len(gained) >= 5
-    assert "differs from the baseline: chunkers: headers breadcrumb: 0 → 0.25" in said
+    assert "differs from the baseline: chunkers: headers breadcrumb: 0 → none" in said
     assert f"pass: regression: headers+bm25 lost 0 questions and gained {len(gained)}" in said
     assert f"headers+bm25 gained {len(gained)} questions" in place.report("comment.md")
 
@@ -310,9 +317,8 @@ def test_the_same_change_in_the_other_direction_passes_and_its_gains_are_told(pl
 def test_a_cap_of_120_loses_the_long_evidence_and_its_removal_gains_it(
     place, checked, monkeypatch, before, after, code, word
 ):
-    headers = CHUNKERS["headers"]
-    place.measure_anew(lambda e: replace(headers(e), size=before), monkeypatch)
-    monkeypatch.setitem(CHUNKERS._entries, "headers", lambda e: replace(headers(e), size=after))
+    place.measure_anew(sized(before), monkeypatch)
+    monkeypatch.setitem(CHUNKERS._entries, "headers", sized(after))
     ended, said = checked()
     assert ended == expected_code(place) == code
     assert f"differs from the baseline: chunkers: headers size: {before} → {after}" in said
@@ -492,7 +498,7 @@ DAMAGE = [
     (lambda text: text.replace("docmind.baseline/2", "docmind.baseline/1"), "of an earlier version of DocMind"),
     (
         lambda text: text.replace('"depth": 10', '"depth": 1e400'),
-        "fingerprint.instrument.gold_rule.depth: inf was found",
+        "fingerprint.instrument.metrics.depth: inf was found",
     ),
 ]
 
@@ -539,6 +545,8 @@ def test_nothing_left_to_compare_ends_with_3(place, checked):
 class Raising:
     """A retriever that fails on one question."""
 
+    depth = None
+
     def __init__(self, inner):
         self.inner = inner
 
@@ -547,10 +555,13 @@ class Raising:
             raise LookupError("no bonus here")
         return self.inner.retrieve(query, k)
 
+    def context(self, chunk):
+        return self.inner.context(chunk)
+
 
 def test_one_question_that_ends_in_an_error_leaves_the_run_incomplete(place, checked, monkeypatch):
     bm25 = MODES["bm25"]
-    monkeypatch.setitem(MODES._entries, "bm25", lambda parts: Raising(bm25(parts)))
+    monkeypatch.setitem(MODES._entries, "bm25", replace(bm25, make=lambda *needs: Raising(bm25.make(*needs))))
     code, said = checked()
     assert code == 3
     for name in LEXICAL.split(","):
@@ -610,10 +621,9 @@ def test_the_results_are_written_where_the_gate_fails_too(place, checked):
 @pytest.fixture
 def two_runs(place, monkeypatch, capsys) -> tuple[Path, Path]:
     """Results with and without headings in the prefix."""
-    headers = CHUNKERS["headers"]
     assert place.eval("--quiet", "--strategies", LEXICAL, "--out", str(place.root / "a")) == 0
     with monkeypatch.context() as patched:
-        patched.setitem(CHUNKERS._entries, "headers", lambda e: Bare(headers(e)))
+        patched.setitem(CHUNKERS._entries, "headers", Bare)
         assert place.eval("--quiet", "--strategies", LEXICAL, "--out", str(place.root / "b")) == 0
     capsys.readouterr()
     return place.root / "a" / "latest.json", place.root / "b" / "latest.json"
@@ -623,7 +633,7 @@ def test_diff_tells_what_was_lost_and_what_took_its_place_and_ends_with_0(two_ru
     a, b = two_runs
     assert main(["diff", str(a), str(b)]) == 0
     shown = capsys.readouterr().out.splitlines()
-    assert shown[0] == "chunkers: headers breadcrumb: 0.25 → 0"
+    assert shown[0] == "chunkers: headers breadcrumb: none → 0"
     of_leave = [line for line in shown if re.match(r"  lost g0[0-7]: ", line)]
     assert len(of_leave) >= 5
     assert f"  leave: lost {len(of_leave)}, gained 0" in shown

@@ -16,7 +16,7 @@ PACKAGE = Path(docmind.__file__).parent
 
 LAYERS = (
     ("types", "errors"),
-    ("protocols", "registry", "text", "markup", "files", "blobs"),
+    ("protocols", "registry", "text", "markup", "files", "blobs", "code", "spec", "parameters", "yamlfile"),
     ("models", "llm", "config"),
     ("corpus",),
     ("chunking",),
@@ -29,7 +29,18 @@ LAYERS = (
 )
 """From left to right. A part imports from its own layer and from those left of it."""
 
-EVALUATION_IMPORTS = {"types", "errors", "protocols", "registry", "text", "markup", "config", "files"}
+EVALUATION_IMPORTS = {
+    "types",
+    "errors",
+    "protocols",
+    "registry",
+    "text",
+    "markup",
+    "config",
+    "files",
+    "spec",
+    "yamlfile",
+}
 """It is handed retrievers and judges as objects, and `runs` and `cli` alone wire them."""
 
 FAMILIES = ("models", "llm", "corpus", "chunking", "retrieval", "evaluation.scoring.metrics", "evaluation.reports")

@@ -1,4 +1,7 @@
-"""CHUNKERS, the catalogue of ways to split a document. To add one: a file beside this one, and a line here."""
+"""CHUNKERS, the catalogue of ways to split a document. To add one: a file beside this one, and a line here.
+
+A chunker is a class that is made of the embedder and of the parameters that it declares.
+"""
 
 from __future__ import annotations
 
@@ -9,17 +12,23 @@ from docmind.chunking.fixed import Fixed
 from docmind.chunking.headers import Headers
 from docmind.chunking.recursive import Recursive
 from docmind.chunking.semantic import Semantic
-from docmind.protocols import Chunker, Embedder
+from docmind.protocols import Chunker
 from docmind.registry import Registry
 
-__all__ = ["CAP", "CHUNKERS"]
+__all__ = ["CAP", "CHUNKERS", "PRESETS"]
 
-CHUNKERS: Registry[Callable[[Embedder], Chunker]] = Registry(
+CHUNKERS: Registry[Callable[..., Chunker]] = Registry(
     "chunker",
     [
-        ("recursive_1000", lambda e: Recursive(e.tokenizer, size=1000, overlap=200)),
-        ("fixed_500", lambda e: Fixed(e.tokenizer, size=500, overlap=64)),
-        ("semantic", lambda e: Semantic(e, percentile=95)),
-        ("headers", lambda e: Headers(e.tokenizer, size=CAP)),
+        ("recursive", Recursive),
+        ("fixed", Fixed),
+        ("semantic", Semantic),
+        ("headers", Headers),
     ],
 )
+
+PRESETS = {
+    "recursive_1000": "recursive(size=1000,overlap=200)",
+    "fixed_500": "fixed(size=500,overlap=64)",
+}
+"""Other names, each for a chunker with parameters; those given to the name replace its own."""

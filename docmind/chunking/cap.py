@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from itertools import pairwise
 
+from docmind.errors import UsageError
+from docmind.parameters import Value
 from docmind.protocols import Tokenizer
 from docmind.types import Chunk, Document, Span
 
@@ -94,3 +96,14 @@ def capped(document: Document, spans: Iterable[Span], tokenizer: Tokenizer) -> l
             chunks.append(Chunk.of(document, (piece,), len(chunks)))
             reached = piece.end
     return chunks
+
+
+def overlap_below_size(chunker: str, values: Mapping[str, Value]) -> Mapping[str, Value]:
+    """`values` as they are. Raises UsageError where windows would share all that they hold."""
+    size, overlap = values["size"], values["overlap"]
+    if isinstance(size, int) and isinstance(overlap, int) and overlap >= size:
+        raise UsageError(
+            f"{chunker}: size={size} stands with overlap={overlap}; expected: an overlap that is less than the size. "
+            f"Write {chunker}(size={size},overlap={size // 8}), or others."
+        )
+    return values

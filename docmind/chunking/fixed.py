@@ -6,9 +6,10 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from docmind.chunking.cap import CAP, capped, token_starts
-from docmind.protocols import Tokenizer
-from docmind.types import Chunk, Document, Span
+from docmind.chunking.cap import CAP, capped, overlap_below_size, token_starts
+from docmind.parameters import Value, parameter
+from docmind.protocols import Embedder
+from docmind.types import Document, Span, Split
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,22 +19,22 @@ class Fixed:
     A run without white space that is longer than a window is cut between tokens: Chinese and Japanese text is one.
     """
 
-    tokenizer: Tokenizer
-    size: int
-    overlap: int
+    embedder: Embedder
+    size: int = parameter(500, "tokens of a window", low=16, high=CAP)
+    overlap: int = parameter(64, "tokens that a window shares with the next", low=0, high=CAP - 1)
 
-    @property
-    def parameters(self) -> Mapping[str, object]:
-        return {"size": self.size, "overlap": self.overlap, "unit": "tokens", "cap": CAP}
+    @staticmethod
+    def check(values: Mapping[str, Value], inner: int) -> Mapping[str, Value]:
+        return overlap_below_size("fixed", values)
 
-    def split(self, document: Document) -> list[Chunk]:
-        return capped(document, self._windows(document), self.tokenizer)
+    def split(self, document: Document) -> Split:
+        return Split(tuple(capped(document, self._windows(document), self.embedder.tokenizer)))
 
     def _windows(self, document: Document) -> Iterator[Span]:
         text = document.text
         if not text.strip():
             return
-        starts = token_starts(text, self.tokenizer)
+        starts = token_starts(text, self.embedder.tokenizer)
         words = [at for at in starts if at == 0 or text[at - 1].isspace()]
         start = end = 0
         while (first := bisect_left(starts, start)) + self.size < len(starts):

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import pairwise
 
 from docmind.chunking.cap import CAP, cap, token_starts
 from docmind.chunking.units import Ruler, Unit, units
-from docmind.protocols import Tokenizer
+from docmind.parameters import parameter
+from docmind.protocols import Embedder, Tokenizer
 from docmind.text import same_title
-from docmind.types import Chunk, ChunkKind, Document, Section, Span, blocks_in
+from docmind.types import Chunk, ChunkKind, Document, Section, Span, Split, blocks_in
 
 DEEPEST = 3
 """Deeper headings stay in the body of the section above them."""
@@ -36,22 +37,11 @@ class Headers:
     that is in no prefix (it has no text below it, or is too long) stays in the body.
     """
 
-    tokenizer: Tokenizer
-    size: int
+    embedder: Embedder
+    size: int = parameter(500, "tokens of a chunk, prefix counted", low=16, high=CAP)
 
-    @property
-    def parameters(self) -> Mapping[str, object]:
-        return {
-            "size": self.size,
-            "unit": "tokens",
-            "deepest": DEEPEST,
-            "breadcrumb": 1 / BREADCRUMB,
-            "table_header": 1 / TABLE_HEADER,
-            "cap": CAP,
-        }
-
-    def split(self, document: Document) -> list[Chunk]:
-        page = _Page(document, self.tokenizer, self.size)
+    def split(self, document: Document) -> Split:
+        page = _Page(document, self.embedder.tokenizer, self.size)
         told: set[Span] = set()
         found: list[tuple[_Part, list[_Piece]]] = []
         # From the last to the first: whether a heading without text is told depends on the sections below it.
@@ -78,7 +68,7 @@ class Headers:
                         fragment=fragment,
                     )
                 )
-        return chunks
+        return Split(tuple(chunks))
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
-from docmind.chunking.cap import CAP, capped
-from docmind.protocols import Tokenizer
-from docmind.types import Chunk, Document, Span
+from docmind.chunking.cap import capped, overlap_below_size
+from docmind.parameters import Value, parameter
+from docmind.protocols import Embedder
+from docmind.types import Document, Span, Split
 
 FIRST = 0x10000
 NAMES = 0x110000 - FIRST
@@ -18,20 +19,21 @@ NAMES = 0x110000 - FIRST
 class Recursive:
     """Chunks of at most `size` characters that share at most `overlap`."""
 
-    tokenizer: Tokenizer
-    size: int
-    overlap: int
+    embedder: Embedder
+    size: int = parameter(1000, "characters of a chunk; the cap of tokens holds too", low=16, high=10_000)
+    overlap: int = parameter(200, "characters that a chunk may share with the next", low=0, high=9_999)
 
-    @property
-    def parameters(self) -> Mapping[str, object]:
-        return {"size": self.size, "overlap": self.overlap, "unit": "characters", "cap": CAP}
+    @staticmethod
+    def check(values: Mapping[str, Value], inner: int) -> Mapping[str, Value]:
+        return overlap_below_size("recursive", values)
 
-    def split(self, document: Document) -> list[Chunk]:
+    def split(self, document: Document) -> Split:
         from langchain_text_splitters import RecursiveCharacterTextSplitter
 
         splitter = RecursiveCharacterTextSplitter(chunk_size=self.size, chunk_overlap=self.overlap)
         places = locate(document.text, splitter.split_text)
-        return capped(document, (Span(document.id, start, end) for start, end in places), self.tokenizer)
+        spans = (Span(document.id, start, end) for start, end in places)
+        return Split(tuple(capped(document, spans, self.embedder.tokenizer)))
 
 
 def locate(text: str, split_text: Callable[[str], list[str]]) -> list[tuple[int, int]]:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import re
 import warnings
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, cast
 
-from docmind.chunking.cap import CAP, capped
+from docmind.chunking.cap import capped
+from docmind.parameters import parameter
 from docmind.protocols import Embedder
-from docmind.types import Chunk, Document, Span
+from docmind.types import Document, Span, Split
 
 if TYPE_CHECKING:
     from langchain_core.embeddings import Embeddings
@@ -27,14 +28,10 @@ class Semantic:
     """Breaks between sentences whose windows of three differ more than `percentile` per cent of such pairs do."""
 
     embedder: Embedder
-    percentile: float
+    percentile: float = parameter(95, "per cent of the neighbours that are nearer than those parted", low=0, high=100)
 
-    @property
-    def parameters(self) -> Mapping[str, object]:
-        return {"percentile": self.percentile, "buffer": BUFFER, "embedder": self.embedder.id, "cap": CAP}
-
-    def split(self, document: Document) -> list[Chunk]:
-        return capped(document, self._groups(document), self.embedder.tokenizer)
+    def split(self, document: Document) -> Split:
+        return Split(tuple(capped(document, self._groups(document), self.embedder.tokenizer)))
 
     def _groups(self, document: Document) -> Iterator[Span]:
         """The source's own text from the first sentence of each of LangChain's chunks to its last.

@@ -16,7 +16,7 @@ from io import TextIOWrapper
 
 import typer
 
-from docmind.cli import answers, chat, evaluate, index
+from docmind.cli import answers, chat, evaluate, index, strategies
 from docmind.cli.common import Judged
 from docmind.cli.terminal import Warnings, out, tell
 from docmind.errors import DocMindError
@@ -34,6 +34,7 @@ app.command("eval")(evaluate.evaluate)
 app.command("diff")(evaluate.diff)
 app.command("answers")(answers.answers)
 app.command("chat")(chat.chat)
+app.command("strategies")(strategies.strategies)
 
 
 def main(argv: Sequence[str] | None = None) -> int:

@@ -17,13 +17,13 @@ from docmind.cli.common import (
     ProfileOption,
     QuestionsOption,
     QuietOption,
+    StrategiesFileOption,
     ThresholdsOption,
     check_answerer,
     check_outside,
-    named_strategy,
-    open_engine,
+    shown,
 )
-from docmind.cli.terminal import progress, say, show, tell
+from docmind.cli.terminal import say, show, tell
 from docmind.config import Settings
 from docmind.errors import IncompleteError, UsageError
 from docmind.evaluation.gate.answers import judge_answers
@@ -40,7 +40,9 @@ from docmind.generation.extractive import Extractive
 from docmind.generation.judge import judging_model
 from docmind.llm import PROVIDERS
 from docmind.llm.prices import cost
-from docmind.retrieval.engine import quiet as no_progress
+from docmind.models import load as load_models
+from docmind.retrieval.searcher import Searcher
+from docmind.retrieval.strategies import read_strategies
 from docmind.runs.answers import RECORD, ROWS, AnswersRequest, AnswersRun, Tally, answer_questions
 from docmind.text import plural
 from docmind.types import Usage
@@ -71,6 +73,7 @@ def answers(
     save_baseline: Annotated[bool, typer.Option("--save-baseline", help="Also write answers.json.")] = False,
     baseline_file: Annotated[Path, typer.Option("--baseline", help="What --check compares with.")] = DEFAULTS.answers,
     thresholds_file: ThresholdsOption = DEFAULTS.thresholds,
+    strategies_file: StrategiesFileOption = DEFAULTS.strategies,
     grades_file: Annotated[
         Path | None,
         typer.Option("--grades", help=f"Answers to grade by hand, a CSV file: {DEFAULTS.grades}, or in --out."),
@@ -97,19 +100,22 @@ def answers(
     bounds = _bounds(thresholds.answers if thresholds else None, thresholds_file) if check else None
     reference = read_reference(baseline_file) if check else None
     _check_gate(check, save_baseline, whole=every and provider == Extractive.name and judge_kind == "span")
-    wanted = named_strategy(strategy or (thresholds.production if thresholds else ""))
+    wanted = read_strategies(strategies_file).find(strategy or (thresholds.production if thresholds else ""))
     judge = judging_model(judge_provider, judge_model) if judge_kind == "llm" else None
     settings = Settings(
-        corpus=corpus, questions=questions, index_dir=index_dir, profile=profile, exclude=tuple(exclude or ())
+        corpus=corpus,
+        questions=questions,
+        strategies=strategies_file,
+        index_dir=index_dir,
+        profile=profile,
+        exclude=tuple(exclude or ()),
     )
     request = AnswersRequest(wanted, provider, model, judge, limit, sample, anew=check or save_baseline)
     tally = Tally()
-    with open_engine(settings, quiet) as engine:
-        key = load_questions(questions, engine.documents)
+    with Searcher(settings, load_models(profile), shown(quiet), shared=True) as searcher:
+        key = load_questions(questions, searcher.documents.values())
         try:
-            run = answer_questions(
-                engine, key, request, out_dir, progress=no_progress if quiet else progress, observe=tally
-            )
+            run = answer_questions(searcher, key, request, out_dir, progress=shown(quiet), observe=tally)
         finally:  # an interrupted run has cost something too
             if not quiet:
                 _show_spent(tally)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import shlex
 import sys
 from collections.abc import Callable, Iterator
+from contextlib import closing
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated
@@ -18,19 +19,20 @@ from docmind.cli.common import (
     IndexOption,
     Judged,
     ProfileOption,
+    StrategiesFileOption,
     check_answerer,
-    named_strategy,
-    open_engine,
     say_built,
 )
-from docmind.cli.terminal import flowing, out, say, tell
-from docmind.config import MATRIX, Settings
+from docmind.cli.terminal import flowing, out, progress, say, tell
+from docmind.config import Settings
 from docmind.errors import DocMindError, UsageError
 from docmind.evaluation.gate.thresholds import read_thresholds
 from docmind.generation.answer import ANSWERERS, ask
 from docmind.generation.extractive import Extractive
 from docmind.llm import available
+from docmind.models import load as load_models
 from docmind.retrieval.engine import Engine
+from docmind.retrieval.strategies import Strategies, read_strategies
 from docmind.text import same_title
 from docmind.types import Answer, Query, Turn
 
@@ -60,15 +62,23 @@ def chat(
     thresholds_file: Annotated[
         Path, typer.Option("--thresholds", help="Where the production strategy is named.")
     ] = DEFAULTS.thresholds,
+    strategies_file: StrategiesFileOption = DEFAULTS.strategies,
 ) -> None:
     """Ask the documents. Questions come from the terminal, or one a line from a pipe, which ends with the code of the last
     line that could not be answered."""
     name = strategy or read_thresholds(thresholds_file).production
-    named_strategy(name)
+    strategies = read_strategies(strategies_file)
+    strategies.find(name)  # refuses a wrong one before any work
     answered_by = check_answerer(provider, model)
-    settings = Settings(corpus=corpus, index_dir=index_dir, profile=profile, exclude=tuple(exclude or ()))
-    with open_engine(settings, quiet=False) as engine:
-        talk = _Talk(engine, name, provider, model)
+    settings = Settings(
+        corpus=corpus,
+        strategies=strategies_file,
+        index_dir=index_dir,
+        profile=profile,
+        exclude=tuple(exclude or ()),
+    )
+    with closing(Engine(settings, load_models(profile), say_built)) as engine:
+        talk = _Talk(engine, strategies, name, provider, model)
         talk.open()
         if sys.stdin.isatty():
             out.print(f"{name}, {answered_by}. Ask a question, or /help.", style="dim")
@@ -124,6 +134,7 @@ class _Talk:
     """A conversation: how it is answered, what was said, the last answer, and the exit code of the last failure."""
 
     engine: Engine
+    strategies: Strategies
     strategy: str
     provider: str
     model: str | None
@@ -133,11 +144,11 @@ class _Talk:
 
     def open(self) -> None:
         """Have the index of the strategy, built with progress if it is not there."""
-        wanted = named_strategy(self.strategy)
-        self.engine.retriever(wanted)
+        searcher = self.engine.searcher(progress)
+        wanted = searcher.find(self.strategy)
+        searcher.retriever(wanted, progress)
         if self.provider == Extractive.name:
-            self.engine.tokens(wanted.chunker)
-        say_built(self.engine, wanted.chunker)
+            searcher.collection(wanted.chunker).tokens  # noqa: B018 - refuses a model without them
 
     def read(self, line: str) -> bool:
         """Answer a question or do a command; False where it says to leave. What the user can mend is told, and the
@@ -172,14 +183,14 @@ class _Talk:
 
     def _set_strategy(self, name: str) -> None:
         if name:
-            named_strategy(name)
+            self.strategies.find(name)
             before, self.strategy = self.strategy, name
             try:
                 self.open()
             except BaseException:
                 self.strategy = before
                 raise
-        others = ", ".join(known.name for known in MATRIX if known.name != self.strategy)
+        others = ", ".join(known.name for known in self.strategies.matrix if known.name != self.strategy)
         also = "" if name else f"; there are also {others}, and any other chunker+mode"
         say(f"strategy {self.strategy}{also}")
 
@@ -194,7 +205,14 @@ class _Talk:
         shown = flowing()
         query = Query(question, history=tuple(self.turns[-REMEMBERED:]))
         try:
-            answer = ask(self.engine, self.strategy, self.provider, query, model=self.model, on_text=shown.write)
+            answer = ask(
+                self.engine.searcher(progress),
+                self.strategy,
+                self.provider,
+                query,
+                model=self.model,
+                on_text=shown.write,
+            )
         finally:  # of an answer that breaks off too
             shown.end()
         if answer.removed:
@@ -223,7 +241,7 @@ class _Talk:
 
     def _place(self, page: str, path: tuple[str, ...]) -> str:
         """Title › heading › heading (address or file). Of a page that is gone since, its file stands for the title."""
-        document = next((document for document in self.engine.documents if document.id == page), None)
+        document = self.engine.searcher(progress).documents.get(page)
         title = document.title if document else page
         titles = path if path and same_title(path[0], title) else (title, *path)
         return f"{' › '.join(titles)} ({document.url if document and document.url else page})"

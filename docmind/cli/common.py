@@ -1,25 +1,23 @@
-"""What several commands share: options, an engine that shows its progress, and how a verdict ends a command."""
+"""What several commands share: options, how progress is shown, and how a verdict ends a command."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from docmind.chunking import CHUNKERS
 from docmind.cli.terminal import progress, tell
-from docmind.config import Profile, Settings, Strategy, strategy
+from docmind.config import Profile, Settings
 from docmind.errors import UsageError
 from docmind.generation.answer import ANSWERERS
 from docmind.llm import PROVIDERS
-from docmind.models import load as load_models
+from docmind.protocols import Progress
 from docmind.registry import unknown
-from docmind.retrieval import MODES
-from docmind.retrieval.engine import Engine
-from docmind.retrieval.engine import quiet as no_progress
+from docmind.retrieval.collection import Built
+from docmind.retrieval.searcher import ignore
+from docmind.retrieval.searcher import quiet as no_progress
 
 DEFAULTS = Settings()
 
@@ -36,6 +34,9 @@ ExcludeOption = Annotated[
     list[str] | None, typer.Option(help="Leave out pages whose path matches, such as 'drafts/*'.")
 ]
 ThresholdsOption = Annotated[Path, typer.Option("--thresholds", help="What --check holds the run to.")]
+StrategiesFileOption = Annotated[
+    Path, typer.Option("--strategies-file", help="Names strategies, and says which are scored.")
+]
 QuietOption = Annotated[bool, typer.Option("--quiet", help="Show no progress and no table; warnings and errors stay.")]
 
 
@@ -47,21 +48,14 @@ class Judged(Exception):  # noqa: N818 - how a command ends, no error
         self.code = code
 
 
-@contextmanager
-def open_engine(settings: Settings, quiet: bool, *, shared: bool = False) -> Iterator[Engine]:
-    """An engine for one command; `shared` as in Engine."""
-    engine = Engine(settings, load_models(settings.profile), no_progress if quiet else progress, shared=shared)
-    try:
-        yield engine
-    finally:
-        engine.close()
+def shown(quiet: bool) -> Progress:
+    """How long steps are shown."""
+    return no_progress if quiet else progress
 
 
-def named_strategy(name: str) -> Strategy:
-    """The strategy of that name, its parts checked before any work."""
-    wanted = strategy(name)
-    CHUNKERS[wanted.chunker], MODES[wanted.mode]
-    return wanted
+def told(quiet: bool) -> Callable[[Built], object]:
+    """How indexes are told of."""
+    return ignore if quiet else say_built
 
 
 def check_answerer(name: str, model: str | None = None) -> str:
@@ -80,9 +74,8 @@ def check_outside(out_dir: Path, corpus: Path) -> None:
         )
 
 
-def say_built(engine: Engine, chunker: str) -> None:
-    """Once an index: what of it had to be embedded."""
-    if built := engine.built.pop(chunker, None):
-        windows = f"; {built.windows} windows embedded to find its breaks" if built.windows else ""
-        found = built.chunks - built.embedded
-        tell(f"{chunker}: {built.chunks} chunks, {built.embedded} embedded, {found} from the cache{windows}")
+def say_built(built: Built) -> None:
+    """What of an index had to be embedded."""
+    windows = f"; {built.windows} windows embedded to find its breaks" if built.windows else ""
+    found = built.chunks - built.embedded
+    tell(f"{built.chunker}: {built.chunks} chunks, {built.embedded} embedded, {found} from the cache{windows}")

@@ -2,10 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import platform
-from collections.abc import Sequence
-from functools import lru_cache
 from pathlib import Path
 from typing import Annotated
 
@@ -21,46 +17,31 @@ from docmind.cli.common import (
     ProfileOption,
     QuestionsOption,
     QuietOption,
+    StrategiesFileOption,
     ThresholdsOption,
     check_outside,
-    named_strategy,
-    open_engine,
     say_built,
+    shown,
 )
 from docmind.cli.terminal import say, show, tell
-from docmind.config import DEPTH, MATRIX, Settings, Strategy
+from docmind.config import Settings
 from docmind.errors import IncompleteError, UsageError
-from docmind.evaluation.gate.compare import compare
 from docmind.evaluation.gate.thresholds import Thresholds, read_thresholds
-from docmind.evaluation.gate.verdict import Verdict, check_must_pass, failing, judge
-from docmind.evaluation.key.dataset import AnswerKey, load_questions
-from docmind.evaluation.record.baseline import baseline, read_baseline
-from docmind.evaluation.record.instrument import instrument
-from docmind.evaluation.record.reading import earlier_strategies, read_record
-from docmind.evaluation.record.results import Graded, results
-from docmind.evaluation.record.timings import Machine, Timings, dumps_timings
+from docmind.evaluation.gate.verdict import Verdict, check_must_pass, failing
+from docmind.evaluation.record.baseline import read_baseline
 from docmind.evaluation.record.types import Record
-from docmind.evaluation.record.writing import dumps
-from docmind.evaluation.reports import REPORTS, Material
 from docmind.evaluation.reports.diff import flips
 from docmind.evaluation.reports.diff import lines as difference
 from docmind.evaluation.reports.github import QUESTION_LENGTH
 from docmind.evaluation.reports.inert import cut
 from docmind.evaluation.reports.tables import matrix
-from docmind.evaluation.scoring.asking import run
-from docmind.evaluation.scoring.attribution import ceiling, lost_at, winners
-from docmind.evaluation.scoring.latency import Latency, latency, sample
-from docmind.evaluation.scoring.leakage import leakage
-from docmind.evaluation.scoring.score import answerable, score
-from docmind.files import check_writable, write_atomic
-from docmind.retrieval import CANDIDATES
-from docmind.retrieval.engine import Engine
-from docmind.retrieval.fingerprint import treatment
+from docmind.files import check_writable
+from docmind.retrieval.collection import Built
+from docmind.retrieval.strategies import Strategies, Strategy, read_strategies
+from docmind.runs.retrieval import Evaluation, Loaded, compare, read
+from docmind.runs.retrieval import evaluate as run_evaluation
+from docmind.spec import names
 from docmind.text import plural
-from docmind.types import Chunk, Question, Run
-
-LATENCY_SAMPLE = 20
-"""Questions of which the time is taken, a strategy; the first is asked once beforehand, to warm up."""
 
 
 def evaluate(
@@ -70,7 +51,13 @@ def evaluate(
     index_dir: IndexOption = DEFAULTS.index_dir,
     profile: ProfileOption = DEFAULTS.profile,
     exclude: ExcludeOption = None,
-    strategies: Annotated[str | None, typer.Option(help="Comma-separated; the matrix of ten if not given.")] = None,
+    strategies: Annotated[
+        str | None, typer.Option(help="Comma-separated names or specs; the matrix of the file if not given.")
+    ] = None,
+    strategies_file: StrategiesFileOption = DEFAULTS.strategies,
+    metrics: Annotated[
+        str | None, typer.Option(help="More metrics, comma-separated, such as recall@50,full@3.")
+    ] = None,
     types: Annotated[list[str] | None, typer.Option("--type", help="Only questions of this type; repeatable.")] = None,
     ids: Annotated[list[str] | None, typer.Option("--id", help="Only this question; repeatable.")] = None,
     save_baseline: Annotated[bool, typer.Option("--save-baseline", help="Also write baseline.json.")] = False,
@@ -80,73 +67,68 @@ def evaluate(
     quiet: QuietOption = False,
 ) -> None:
     """Score the strategies against the answer key and write the results."""
-    chosen = _strategies(strategies)
-    thresholds, reference = _references(thresholds_file, baseline_file) if check else (None, None)
+    known = read_strategies(strategies_file)
+    chosen = _strategies(strategies, known)
+    thresholds, reference = _references(thresholds_file, baseline_file, known) if check else (None, None)
     check_writable(out_dir)
     check_outside(out_dir, corpus)
     if check and save_baseline:
         raise UsageError("--check and --save-baseline together would replace what is compared with. Give one of them.")
-    if save_baseline and (types or ids or not set(MATRIX) <= set(chosen)):
+    if save_baseline and (types or ids or not set(known.matrix) <= set(chosen)):
         raise UsageError(
             "--save-baseline needs the whole matrix and every question: leave out --strategies, --type, --id."
         )
-    settings = Settings(
-        corpus=corpus,
-        questions=questions,
-        out=out_dir,
-        index_dir=index_dir,
-        profile=profile,
-        exclude=tuple(exclude or ()),
+
+    def observe(event: Built | Loaded) -> None:
+        if isinstance(event, Loaded) and thresholds:
+            check_must_pass(thresholds, event.questions)
+        if isinstance(event, Built) and not quiet:
+            say_built(event)
+
+    run = run_evaluation(
+        strategies=[strategy.name for strategy in chosen],
+        metrics=names(metrics) if metrics else (),
+        types=types or (),
+        ids=ids or (),
+        settings=Settings(
+            corpus=corpus,
+            questions=questions,
+            strategies=strategies_file,
+            out=out_dir,
+            index_dir=index_dir,
+            profile=profile,
+            exclude=tuple(exclude or ()),
+        ),
+        progress=shown(quiet),
+        observe=observe,
     )
-    with open_engine(settings, quiet, shared=True) as engine:
-        key = load_questions(questions, engine.documents, types=types or (), ids=ids or ())
-        answerable(key.questions)  # refuses a key without gold before any work
-        if thresholds:
-            check_must_pass(thresholds, key.questions)
-        graded = _grade(engine, chosen, key, quiet)
-        whole = [wanted for wanted, strategy in zip(chosen, graded, strict=True) if not strategy.scores.errors]
-        timings = _time(engine, whole, key, quiet)
-        texts = {document.id: document.text for document in engine.documents}
-        found = results(
-            graded,
-            key.questions,
-            instrument=instrument(key, engine.documents),
-            treatment=treatment(engine, chosen),
-            leakage=leakage(key.questions, texts, _lexical(engine, chosen, graded, key)),
-            left_out=key.left_out,
-        )
-        verdict = judge(found, reference, thresholds) if thresholds and reference else None
-        material = Material(
-            record=found,
-            timings=timings,
-            questions=key.questions,
-            documents={document.id: document for document in engine.documents},
-            relevant={s.name: _relevant(engine.chunks(s.chunker), key.questions) for s in chosen},
-            key=_in_repository(questions) or questions.as_posix(),
-            link=_link(questions),
-            verdict=verdict,
-        )
-    _write(material, out_dir, save_baseline)
+    verdict = run.check(thresholds, reference) if thresholds and reference else None
+    run.judged(verdict).save(out_dir, baseline=save_baseline)
+    _end(run, verdict, out_dir, save_baseline, quiet)
+
+
+def _end(run: Evaluation, verdict: Verdict | None, out_dir: Path, save_baseline: bool, quiet: bool) -> None:
+    """Tell what was found, and end as that asks for."""
+    counts = run.record.counts
     if not quiet:
-        show(matrix(found, material.medians))
-        written = f"Written to {out_dir}: latest.html to look at, latest.md, latest.json."
-        asked = plural(found.counts.answerable, "answerable question")
-        say(f"{asked}. {written}")
+        show(matrix(run.record, run.material.medians))
+        asked = plural(counts.answerable, "answerable question")
+        say(f"{asked}. Written to {out_dir}: latest.html to look at, latest.md, latest.json.")
     if verdict:
-        _say_verdict(verdict, key)
+        _say_verdict(verdict, run)
         raise Judged(verdict.exit_code)
-    if errors := found.counts.errors:
+    if counts.errors:
         raise IncompleteError(
-            f"the run is incomplete: {plural(errors, 'answer')} ended in an error, and their strategies have no metrics. "
-            f"{out_dir}/latest.md names them.{' So no baseline was saved.' if save_baseline else ''}"
+            f"the run is incomplete: {plural(counts.errors, 'answer')} ended in an error, and their strategies have no "
+            f"metrics. {out_dir}/latest.md names them.{' So no baseline was saved.' if save_baseline else ''}"
         )
 
 
-def _strategies(named: str | None) -> tuple[Strategy, ...]:
-    """Every part of the name is checked before any work."""
+def _strategies(named: str | None, known: Strategies) -> tuple[Strategy, ...]:
+    """Every part of a name is checked before any work."""
     if named is None:
-        return MATRIX
-    chosen = tuple(dict.fromkeys(named_strategy(name.strip()) for name in named.split(",") if name.strip()))
+        return known.matrix
+    chosen = tuple(dict.fromkeys(map(known.find, names(named))))
     if not chosen:
         raise UsageError(f"--strategies {named!r} names none. Give at least one, such as headers+rerank.")
     return chosen
@@ -157,115 +139,19 @@ def diff(
     new: Annotated[Path, typer.Argument(metavar="B.json", help="Another, which is held against it.")],
 ) -> None:
     """Tell which questions the second run lost and gained against the first. It judges nothing and ends with 0."""
-    before, after = read_record(old), read_record(new)
-    for line in difference(compare(before, after), after.types):
+    after = read(new)
+    for line in difference(compare(read(old), after), after.types):
         say(line)
 
 
-def _references(thresholds_file: Path, baseline_file: Path) -> tuple[Thresholds, Record]:
+def _references(thresholds_file: Path, baseline_file: Path, known: Strategies) -> tuple[Thresholds, Record]:
     """Read before any work, so that what is damaged or not there yet is told at once."""
     thresholds = read_thresholds(thresholds_file)
-    named_strategy(thresholds.production)
+    known.find(thresholds.production)
     return thresholds, read_baseline(baseline_file)
 
 
-def _relevant(chunks: Sequence[Chunk], questions: Sequence[Question]) -> dict[str, frozenset[str]]:
-    return {question.id: winners(chunks, question) for question in questions}
-
-
-def _in_repository(path: Path) -> str:
-    """As links and annotations name it: from the current folder, which is the repository's; "" if it lies elsewhere."""
-    whole, here = path.resolve(), Path.cwd()
-    return whole.relative_to(here).as_posix() if whole.is_relative_to(here) else ""
-
-
-def _link(key: Path) -> str:
-    """Where the files of this commit stand on the web, if a GitHub Actions job says so and the answer key is one of them."""
-    parts = [os.environ.get(name) for name in ("GITHUB_SERVER_URL", "GITHUB_REPOSITORY", "GITHUB_SHA")]
-    server, repository, commit = parts
-    return f"{server}/{repository}/blob/{commit}/" if all(parts) and _in_repository(key) else ""
-
-
-def _grade(engine: Engine, chosen: Sequence[Strategy], key: AnswerKey, quiet: bool) -> list[Graded]:
-    count = lru_cache(maxsize=None)(engine.embedder.tokenizer.count)
-    graded = []
-    for wanted in chosen:
-        retriever = engine.retriever(wanted)
-        if not quiet and wanted.chunker in engine.built:
-            say_built(engine, wanted.chunker)
-        with engine.progress(f"{wanted.name}: asking", len(key.questions)) as advance:
-            asked = run(wanted.name, retriever, key.questions, advance=advance)
-        chunks = engine.chunks(wanted.chunker)
-        lost = {
-            outcome.question_id: lost_at(outcome, question, chunks)
-            for outcome, question in zip(asked.outcomes, key.questions, strict=True)
-        }
-        graded.append(
-            Graded(
-                asked,
-                wanted.chunker,
-                wanted.mode,
-                scores=score(asked, key.questions, count),
-                ceiling=ceiling(chunks, key.questions),
-                lost_at=lost,
-            )
-        )
-    return graded
-
-
-def _lexical(
-    engine: Engine, chosen: Sequence[Strategy], graded: Sequence[Graded], key: AnswerKey
-) -> dict[str, tuple[Run, Run]]:
-    """For each chunker with a vector strategy its runs with BM25 and with vectors. As deep as a hybrid asks, which has
-    asked the same already."""
-    return {
-        s.chunker: (
-            run("bm25", engine.retriever(Strategy("bm25", s.chunker, "bm25")), key.questions, CANDIDATES),
-            g.run,
-        )
-        for s, g in zip(chosen, graded, strict=True)
-        if s.mode == "vector"
-    }
-
-
-def _time(engine: Engine, chosen: Sequence[Strategy], key: AnswerKey, quiet: bool) -> dict[str, Latency]:
-    queries = [question.query for question in sample(key.questions, LATENCY_SAMPLE)]
-    timings = {}
-    with engine.progress("taking the time", len(chosen)) as advance:
-        for wanted in chosen:
-            retriever = engine.parts(wanted.chunker, shared=False).mode(wanted.mode)
-            retriever.retrieve(queries[0], DEPTH)
-            engine.embedder.forget_queries()
-            timings[wanted.name] = latency(retriever, queries, DEPTH)
-            advance(1)
-    return timings
-
-
-def _write(material: Material, folder: Path, save_baseline: bool) -> None:
-    found = material.record
-    machine = Machine(
-        system=platform.system(),
-        processor=platform.machine(),
-        cpus=os.cpu_count(),
-        python=platform.python_version(),
-    )
-    files = {
-        "latest.json": dumps(found),
-        "timings.json": dumps_timings(Timings(machine=machine, milliseconds=dict(material.timings))),
-    }
-    for report in REPORTS.values():
-        files |= report.render(material)
-    if save_baseline and not found.counts.errors:
-        files["baseline.json"] = dumps(baseline(found))
-    earlier = (*earlier_strategies(folder / "latest.json"), *found.strategies)
-    write_atomic({folder / name: text for name, text in files.items()})
-    stale = frozenset().union(*(report.names(earlier) for report in REPORTS.values())) - files.keys()
-    for path in folder.iterdir():  # a verdict or a strategy of another run would be taken for this one's
-        if path.name in stale and path.is_file():
-            path.unlink()
-
-
-def _say_verdict(verdict: Verdict, key: AnswerKey) -> None:
+def _say_verdict(verdict: Verdict, run: Evaluation) -> None:
     """Told even with --quiet: what the exit code says stands in words beside it."""
     for reason in verdict.incomplete:
         tell(f"incomplete: {reason}", "red")
@@ -274,18 +160,17 @@ def _say_verdict(verdict: Verdict, key: AnswerKey) -> None:
     for told in verdict.comparison.differences:
         if not told.endswith(": same"):
             tell(f"differs from the baseline: {told}")
-    for reason, names in verdict.comparison.not_compared.items():
-        tell(
-            f"not compared, {reason}: {plural(len(names), 'question')} ({', '.join(names[:5])}{' …' * (len(names) > 5)})"
-        )
+    for reason, ids in verdict.comparison.not_compared.items():
+        tell(f"not compared, {reason}: {plural(len(ids), 'question')} ({', '.join(ids[:5])}{' …' * (len(ids) > 5)})")
     lost = failing(verdict)
-    type_of = {question.id: question.type for question in key.questions if question.type is not None}
+    questions = run.material.questions
+    type_of = {question.id: question.type for question in questions if question.type is not None}
     for change in verdict.comparison.changes:
         if change.strategy in lost:
             for line in flips(change, type_of):
                 tell(line)
     lost_anywhere = frozenset().union(*lost.values())
-    for question in key.questions:
+    for question in questions:
         if question.id in lost_anywhere:
             tell(f"{question.id} (line {question.line}): {cut(question.text, QUESTION_LENGTH)}")
     for check in verdict.checks:

@@ -6,7 +6,6 @@ from typing import Annotated
 
 import typer
 
-from docmind.chunking import CHUNKERS
 from docmind.cli.common import (
     DEFAULTS,
     CorpusOption,
@@ -14,14 +13,19 @@ from docmind.cli.common import (
     IndexOption,
     ProfileOption,
     QuietOption,
-    open_engine,
-    say_built,
+    shown,
+    told,
 )
 from docmind.config import Settings
+from docmind.models import load as load_models
+from docmind.retrieval.searcher import Searcher
+from docmind.retrieval.strategies import chunker, read_strategies
 
 
 def index(
-    chunkers: Annotated[list[str] | None, typer.Argument(help="Chunkers to index with; all of them if none.")] = None,
+    chunkers: Annotated[
+        list[str] | None, typer.Argument(help="Chunkers, such as headers(size=300); those of the matrix if none.")
+    ] = None,
     corpus: CorpusOption = DEFAULTS.corpus,
     index_dir: IndexOption = DEFAULTS.index_dir,
     profile: ProfileOption = DEFAULTS.profile,
@@ -29,12 +33,9 @@ def index(
     quiet: QuietOption = False,
 ) -> None:
     """Build the index of each chunker, embedding only what the cache does not hold."""
-    names = list(dict.fromkeys(chunkers or CHUNKERS))
-    for name in names:
-        CHUNKERS[name]  # refuses an unknown one before any work
+    matrix = [strategy.chunker for strategy in read_strategies(DEFAULTS.strategies).matrix] if not chunkers else []
+    wanted = dict.fromkeys([*map(chunker, chunkers or ()), *matrix])
     settings = Settings(corpus=corpus, index_dir=index_dir, profile=profile, exclude=tuple(exclude or ()))
-    with open_engine(settings, quiet) as engine:
-        for name in names:
-            engine.index(name)
-            if not quiet:
-                say_built(engine, name)
+    with Searcher(settings, load_models(profile), shown(quiet), told(quiet)) as searcher:
+        for part in wanted:
+            searcher.collection(part).index  # noqa: B018 - it is built when it is first asked for

@@ -3,15 +3,22 @@
 from __future__ import annotations
 
 import errno
+import logging
 import stat
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import nullcontext
 from fnmatch import fnmatchcase
 from pathlib import Path
 
-from docmind.corpus import markdown, pdf, plain
+from docmind.code import digest
+from docmind.corpus import markdown, pdf, plain, stored
 from docmind.errors import CorpusError
+from docmind.keeping import Keeper, key
+from docmind.protocols import Progress
 from docmind.registry import Registry
 from docmind.types import Document
+
+logger = logging.getLogger(__name__)
 
 FORMATS: Registry[Callable[[Path, str], Document]] = Registry(
     "page format",
@@ -24,20 +31,55 @@ FORMATS: Registry[Callable[[Path, str], Document]] = Registry(
 )
 """What reads a page, by the suffix of its file, in lower case."""
 
+CODE = ("corpus", "markup", "text.py", "types.py")
+LIBRARIES = ("markdown-it-py", "pypdfium2", "python-frontmatter", "pyyaml")
+"""What decides how a page is read: one that is kept is read again where any of it changed."""
+
 LEFT_OUT = ("NOTICE.md", "README.md")
 """Pages at the top of the folder that tell of the corpus and are no part of it."""
 
 _REMEDY = "Mend it, or leave it out by a pattern."
 
 
-def load(root: Path, exclude: Sequence[str] = ()) -> tuple[Document, ...]:
+def load(
+    root: Path, exclude: Sequence[str] = (), keeper: Keeper | None = None, progress: Progress | None = None
+) -> tuple[Document, ...]:
     """Every page below `root`, at any depth, sorted by id: its path below `root`, with forward slashes.
 
     Left out are LEFT_OUT, whatever begins with a dot, and every page or folder whose path matches a pattern of
     `exclude` (as in a shell, `*` matching slashes too). Links are followed. Raises CorpusError where there is no such
     folder, no page, a link that leads in a circle, or a page that cannot be read.
+
+    With `keeper`, a page that is as it was when it was kept is not read again. `progress` is told of each page.
     """
-    return tuple(FORMATS[path.suffix.lower()](path, doc_id) for doc_id, path in _found(root, exclude))
+    found = _found(root, exclude)
+    documents = []
+    with progress("reading", len(found)) if progress else nullcontext(lambda done: None) as advance:
+        for doc_id, path in found:
+            documents.append(_kept(keeper, path, doc_id) if keeper else _read(path, doc_id))
+            advance(1)
+    return tuple(documents)
+
+
+def _read(path: Path, doc_id: str) -> Document:
+    return FORMATS[path.suffix.lower()](path, doc_id)
+
+
+def _kept(keeper: Keeper, path: Path, doc_id: str) -> Document:
+    def read() -> Document:
+        document = _read(path, doc_id)
+        if path.read_bytes() != data:
+            logger.warning("%s was changed while it was read.", path)
+        return document
+
+    try:
+        if path.stat().st_size > pdf.MAX_BYTES:
+            return _read(path, doc_id)  # which says that it is too large
+        data = path.read_bytes()
+    except OSError:
+        return _read(path, doc_id)  # which says what is wrong with it
+    made_by = digest(CODE, LIBRARIES)
+    return keeper.kept(key("document", doc_id, path.name, data, made_by), read, stored.dumps, stored.loads)
 
 
 def state(root: Path, exclude: Sequence[str] = ()) -> object:

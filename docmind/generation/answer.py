@@ -7,14 +7,14 @@ from dataclasses import replace
 from time import perf_counter
 
 from docmind import text
-from docmind.config import strategy
 from docmind.errors import UsageError
 from docmind.generation.context import PASSAGES
 from docmind.generation.extractive import Extractive
 from docmind.generation.generative import Generative
 from docmind.llm import PROVIDERS
 from docmind.protocols import Answerer
-from docmind.retrieval.engine import Engine
+from docmind.retrieval.searcher import Searcher
+from docmind.retrieval.strategies import Strategy
 from docmind.types import Answer, Query
 
 ANSWERERS = (Extractive.name, *PROVIDERS)
@@ -24,14 +24,14 @@ LONGEST_QUESTION = 4_000
 """Characters. A language model is paid by the word, and the embedder reads some 2,000."""
 
 
-def answerer(name: str, engine: Engine, strategy_name: str, model: str | None = None) -> Answerer:
-    """The answerer of that name for what `strategy_name` finds; `model` is a provider's, its default if None.
+def answerer(name: str, searcher: Searcher, strategy: str | Strategy, model: str | None = None) -> Answerer:
+    """The answerer of that name for what `strategy` finds; `model` is a provider's, its default if None.
 
     Raises UsageError for an unknown name, LanguageModelError where its key is missing.
     """
     if name == Extractive.name:
-        documents = {document.id: document for document in engine.documents}
-        return Extractive(engine.embedder, engine.tokens(strategy(strategy_name).chunker), documents)
+        collection = searcher.collection(searcher.find(strategy).chunker)
+        return Extractive(searcher.embedder, collection.token_vectors, searcher.documents)
     return Generative(PROVIDERS[name](model))
 
 
@@ -46,8 +46,8 @@ def checked(question: str) -> str:
 
 
 def ask(
-    engine: Engine,
-    strategy_name: str,
+    searcher: Searcher,
+    strategy: str | Strategy,
     answerer_name: str,
     question: str | Query,
     *,
@@ -58,7 +58,7 @@ def ask(
     query = Query(question) if isinstance(question, str) else question
     query = replace(query, text=checked(query.text))
     started = perf_counter()
-    ranking = engine.retrieve(strategy_name, query, PASSAGES)
+    ranking = searcher(strategy, query, PASSAGES)
     retrieval = perf_counter() - started
-    found = answerer(answerer_name, engine, strategy_name, model).answer(query, ranking, on_text)
+    found = answerer(answerer_name, searcher, strategy, model).answer(query, ranking, on_text)
     return replace(found, timings={"retrieval": retrieval, **found.timings})

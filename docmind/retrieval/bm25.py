@@ -21,5 +21,12 @@ class Bm25:
         """At most `k` chunks that hold a term of the question."""
         clock = Clock()
         found = self.lexical.search(query.text, k, query.doc_ids)
-        hits = ranked(((self.chunks[position], score) for position, score in found), k)
+        hits = ranked(((self.chunks[position], score, ()) for position, score in found), k)
         return Ranking(hits, (stage("bm25", "candidates", hits, clock.lap()),))
+
+    @property
+    def depth(self) -> None:
+        return None
+
+    def context(self, chunk: Chunk) -> tuple[Chunk, ...]:
+        return ()

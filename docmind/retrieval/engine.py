@@ -1,146 +1,60 @@
-"""From a folder of documents to ranked chunks: the one place that joins corpus, chunkers, indexes and modes.
-
-The application, the chat and the evaluations all retrieve through it, so that what is measured is what answers.
-"""
+"""Keeps a searcher over a folder that may change: a new corpus gives a new searcher, and the old one answers meanwhile."""
 
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass
+import time
+from collections.abc import Callable
+from threading import Lock
 
 from docmind import corpus
-from docmind.chunking import CHUNKERS
-from docmind.config import Settings, Strategy, strategy
-from docmind.errors import UsageError
-from docmind.index.build import Index, open_or_build
-from docmind.index.cache import CachedEmbedder, VectorCache
+from docmind.config import Settings
 from docmind.models import Models
-from docmind.protocols import Advance, Chunker, FloatMatrix, Progress, Retriever
-from docmind.retrieval import MODES
-from docmind.retrieval.parts import Parts
-from docmind.types import Chunk, Document, Query, Ranking
+from docmind.protocols import Progress
+from docmind.retrieval.collection import Built
+from docmind.retrieval.searcher import Searcher, ignore, quiet
 
 log = logging.getLogger(__name__)
 
-CACHE = "vectors.sqlite3"
-
-
-@dataclass(frozen=True, slots=True)
-class Built:
-    """What it took to have an index: its size, how many of its chunks were embedded rather than found in the cache, and
-    how many windows were embedded only to find where the chunks should end."""
-
-    chunks: int
-    embedded: int
-    windows: int
-
-
-@contextmanager
-def quiet(what: str, total: int) -> Iterator[Advance]:
-    """A Progress that shows nothing."""
-    yield lambda done: None
+LOOK_EVERY = 1.0
+"""Seconds for which a corpus that was looked at is taken to be as it was: looking asks the system for every file."""
 
 
 class Engine:
-    """Retrieval over the corpus of `settings`. Nothing is read before it is needed, and everything only once.
+    """For chat and page, which run on while documents are edited. Several threads may use it; one reads at a time."""
 
-    With `shared`, the modes of a chunker share what they have in common; for evaluation, which asks all of them the
-    same questions.
-    """
-
-    def __init__(self, settings: Settings, models: Models, progress: Progress = quiet, *, shared: bool = False) -> None:
-        self._settings = settings
+    def __init__(
+        self,
+        settings: Settings,
+        models: Models,
+        observe: Callable[[Built], object] = ignore,
+        look_every: float = LOOK_EVERY,
+    ) -> None:
+        """`observe` is told of each index; after `look_every` seconds it is looked whether documents were changed."""
+        self.settings = settings
         self.models = models
-        self.progress = progress
-        self._shared = shared
-        self._cache = VectorCache(settings.index_dir / CACHE)
-        self.embedder = CachedEmbedder(models.embedder, self._cache)
-        self._state: object = None
-        self._documents: tuple[Document, ...] | None = None
-        self._chunks: dict[str, tuple[Chunk, ...]] = {}
-        self._indexes: dict[str, Index] = {}
-        self._parts: dict[str, Parts] = {}
-        self._windows: dict[str, int] = {}
-        self.built: dict[str, Built] = {}
+        self._observe = observe
+        self._look_every = look_every
+        self._lock = Lock()
+        self._searcher: Searcher | None = None
+        self._looked = 0.0
 
-    @property
-    def documents(self) -> tuple[Document, ...]:
-        """The corpus, by id. Raises CorpusError."""
-        if self._documents is None:
-            self._state = corpus.state(self._settings.corpus, self._settings.exclude)
-            self._documents = corpus.load(self._settings.corpus, self._settings.exclude)
-        return self._documents
-
-    def chunker(self, name: str) -> Chunker:
-        """The chunker of that name. Raises UsageError for an unknown one."""
-        return CHUNKERS[name](self.embedder)
-
-    def chunks(self, chunker: str) -> tuple[Chunk, ...]:
-        """The chunks of the corpus, by (document, order)."""
-        if chunker not in self._chunks:
-            split = self.chunker(chunker).split
-            made: list[Chunk] = []
-            before = self.embedder.embedded
-            with self.progress(f"{chunker}: chunking", len(self.documents)) as advance:
-                for document in self.documents:
-                    made.extend(split(document))
-                    advance(1)
-            self._chunks[chunker] = tuple(made)
-            self._windows[chunker] = self.embedder.embedded - before
-        return self._chunks[chunker]
-
-    def index(self, chunker: str) -> Index:
-        """The index of that chunker, built if it is not there."""
-        if chunker not in self._indexes:
-            chunks = self.chunks(chunker)
-            before = self.embedder.embedded
-            with self.progress(f"{chunker}: embedding", len(chunks)) as advance:
-                self._indexes[chunker] = open_or_build(
-                    chunker, chunks, self.embedder, self._settings.index_dir, advance
-                )
-            self.built[chunker] = Built(len(chunks), self.embedder.embedded - before, self._windows[chunker])
-        return self._indexes[chunker]
-
-    def parts(self, chunker: str, *, shared: bool) -> Parts:
-        """What the modes of that chunker are made of, anew."""
-        chunks: Sequence[Chunk] = self.chunks(chunker)
-        return Parts(chunks, self.embedder, self.models.reranker, lambda: self.index(chunker), MODES, shared)
-
-    def tokens(self, chunker: str) -> Callable[[Chunk], FloatMatrix | None]:
-        """Gives the token vectors, float32 (tokens, dim), of each chunk of that chunker, None of one that is not embedded.
-        Raises UsageError where the model has none."""
-        store = self.index(chunker).tokens
-        if store is None:
-            raise UsageError(
-                f"{self.embedder.id} gives no token vectors. Use the default profile, or a language model."
-            )
-        position = {chunk.id: at for at, chunk in enumerate(self.chunks(chunker))}
-        return lambda chunk: store.vectors(position[chunk.id]) if chunk.id in position else None
-
-    def retriever(self, wanted: Strategy) -> Retriever:
-        """The retriever of that strategy, its index built if need be. Raises UsageError for an unknown part."""
-        if wanted.chunker not in self._parts:
-            self._parts[wanted.chunker] = self.parts(wanted.chunker, shared=self._shared)
-        return self._parts[wanted.chunker].mode(wanted.mode)
-
-    def retrieve(self, name: str, question: str | Query, k: int) -> Ranking:
-        """The top `k` of the strategy called `name`. A corpus that has changed since is read and indexed again."""
-        self._follow()
-        query = Query(question) if isinstance(question, str) else question
-        return self.retriever(strategy(name)).retrieve(query, k)
+    def searcher(self, progress: Progress = quiet) -> Searcher:
+        """A searcher over the documents as they now are. Raises CorpusError where they cannot be read."""
+        with self._lock:
+            if self._searcher is not None and time.monotonic() - self._looked > self._look_every:
+                if self._searcher.state != corpus.state(self.settings.corpus, self.settings.exclude):
+                    log.warning("%s has changed; it is read and indexed again", self.settings.corpus)
+                    self._searcher = None  # who asks it now keeps it; its files are let go of with it
+                self._looked = time.monotonic()
+            if self._searcher is None:
+                self._searcher = Searcher(self.settings, self.models, progress, self._observe)
+                self._looked = time.monotonic()
+            return self._searcher
 
     def close(self) -> None:
         """Let go of every file."""
-        for index in self._indexes.values():
-            index.close()
-        self._cache.close()
-        self._documents = None
-        self._chunks, self._indexes, self._parts, self._windows, self.built = {}, {}, {}, {}, {}
-
-    def _follow(self) -> None:
-        """Start over where the corpus is no longer as it was read, so that nothing stale is ever shown."""
-        if self._documents is not None and self._state != corpus.state(self._settings.corpus, self._settings.exclude):
-            log.warning("%s has changed; it is read and indexed again", self._settings.corpus)
-            self.close()
+        with self._lock:
+            if self._searcher is not None:
+                self._searcher.close()
+            self._searcher = None

@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-import hashlib
-from collections.abc import Sequence
-from dataclasses import fields, is_dataclass
-from importlib import metadata
-from pathlib import Path
+from collections.abc import Iterable, Sequence
 from typing import Any
 
-import docmind
-from docmind.config import Strategy
-from docmind.retrieval.engine import Engine
-from docmind.retrieval.shared import Shared
+from docmind.code import sources, versions
+from docmind.parameters import Part
+from docmind.retrieval.searcher import Searcher
+from docmind.retrieval.strategies import Strategy
 
-CODE = ("chunking", "corpus", "index", "markup", "models", "retrieval", "text.py")
+CODE = ("chunking", "corpus", "index", "markup", "models", "parameters.py", "retrieval", "spec.py", "text.py")
 """The parts of the package that decide what is retrieved."""
 
 LIBRARIES = (
@@ -23,43 +19,28 @@ LIBRARIES = (
 )  # fmt: skip
 
 
-def treatment(engine: Engine, strategies: Sequence[Strategy]) -> dict[str, Any]:
-    """`strategies`: chunker and mode by name; `chunkers`: their parameters; `modes`: how each is composed, with its
-    parameters; `models`; `libraries`: versions; `code`: SHA-256 of each source file, line ends aside."""
+def treatment(searcher: Searcher, strategies: Sequence[Strategy]) -> dict[str, Any]:
+    """`strategies`: chunker and mode by name, as they are written; `chunkers` and `modes`: what each of those is, with
+    every parameter's value; `models`; `libraries`: versions; `code`: SHA-256 of each source file, line ends aside."""
+    ordered = sorted(strategies, key=lambda s: s.name)
     return {
-        "strategies": {
-            s.name: {"chunker": s.chunker, "mode": s.mode} for s in sorted(strategies, key=lambda s: s.name)
-        },
-        "chunkers": {name: dict(engine.chunker(name).parameters) for name in sorted({s.chunker for s in strategies})},
-        "modes": {s.mode: composition(engine.retriever(s)) for s in sorted(strategies, key=lambda s: s.mode)},
-        "models": dict(engine.models.fingerprint()),
-        "libraries": {name: metadata.version(name) for name in LIBRARIES},
-        "code": _code(),
+        "strategies": {s.name: {"chunker": s.chunker.label, "mode": s.mode.label} for s in ordered},
+        "chunkers": _by_label((s.chunker for s in ordered), "chunker"),
+        "modes": _by_label((s.mode for s in ordered), "mode"),
+        "models": dict(searcher.models.fingerprint()),
+        "libraries": versions(*LIBRARIES),
+        "code": sources(*CODE),
     }
 
 
-def composition(part: object) -> object:
-    """A retriever as its class and parameters, and so on inwards."""
-    if isinstance(part, Shared):
-        return composition(part.inner)
-    if not is_dataclass(part):
-        return getattr(part, "name", None)
-    described: dict[str, object] = {"class": type(part).__name__}
-    for field in fields(part):
-        value = getattr(part, field.name)
-        if isinstance(value, int | float | str):
-            described[field.name] = value
-        elif hasattr(value, "retrieve") or hasattr(value, "score"):
-            described[field.name] = composition(value)
-    return described
+def _by_label(parts: Iterable[Part], kind: str) -> dict[str, Any]:
+    return {part.label: _settled(part, kind) for part in sorted(parts, key=lambda part: part.label)}
 
 
-def _code() -> dict[str, str]:
-    package = Path(docmind.__file__).parent
-    found = {}
-    for part in CODE:
-        place = package / part
-        for path in sorted(place.rglob("*.py")) if place.is_dir() else [place]:
-            text = path.read_text(encoding="utf-8")
-            found[path.relative_to(package).as_posix()] = hashlib.sha256(text.encode()).hexdigest()[:16]
-    return found
+def _settled(part: Part, kind: str) -> dict[str, Any]:
+    """A part's values by parameter, its inner parts by their place, from 1, and its own name where its label, which it
+    stands under, is another."""
+    own = {} if part.label == part.name else {kind: part.name}
+    inner = {str(place): {kind: each.name} | _settled(each, kind) for place, each in enumerate(part.inner, start=1)}
+    values = {name: list(value) if isinstance(value, tuple) else value for name, value in part.values}
+    return own | ({"inner": inner} if inner else {}) | values

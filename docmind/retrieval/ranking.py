@@ -1,4 +1,4 @@
-"""How scores become hits: the one order, and a clock for stages."""
+"""How scores become hits: the one order, what hits bring with them, and a clock for stages."""
 
 from __future__ import annotations
 
@@ -7,11 +7,25 @@ from time import perf_counter
 
 from docmind.types import Chunk, Hit, Stage, StageRole
 
+CANDIDATES = 20
+"""How many of each list are fused, and how many of those are reranked, where nothing else is said."""
 
-def ranked(scored: Iterable[tuple[Chunk, float]], k: int) -> tuple[Hit, ...]:
-    """The best `k` as hits, by (-score, document, order): a total order, whatever order the pairs came in."""
-    order = sorted(scored, key=lambda pair: (-pair[1], pair[0].doc_id, pair[0].order))
-    return tuple(Hit(chunk, score, rank) for rank, (chunk, score) in enumerate(order[:k], start=1))
+
+def ranked(scored: Iterable[tuple[Chunk, float, tuple[Chunk, ...]]], k: int) -> tuple[Hit, ...]:
+    """The best `k` of (chunk, score, context) as hits, by (-score, document, order): a total order, whatever order they
+    came in."""
+    order = sorted(scored, key=lambda each: (-each[1], each[0].doc_id, each[0].order))
+    return tuple(Hit(chunk, score, rank, context) for rank, (chunk, score, context) in enumerate(order[:k], start=1))
+
+
+def union(contexts: Iterable[tuple[Chunk, ...]]) -> tuple[Chunk, ...]:
+    """Every chunk of `contexts` in their order, none twice."""
+    return tuple({chunk.id: chunk for context in contexts for chunk in context}.values())
+
+
+def shallower(depth: int, other: int | None) -> int:
+    """The smaller of two depths; None is one without an end."""
+    return depth if other is None else min(depth, other)
 
 
 def stage(name: str, role: StageRole, hits: Iterable[Hit], seconds: float) -> Stage:

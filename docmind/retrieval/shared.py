@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from docmind.protocols import Retriever
-from docmind.types import Query, Ranking
+from docmind.types import Chunk, Query, Ranking
 
 
 @dataclass(frozen=True, slots=True)
@@ -15,8 +15,15 @@ class Shared:
     inner: Retriever
     _known: dict[tuple[Query, int], Ranking] = field(default_factory=dict, repr=False)
 
+    @property
+    def depth(self) -> int | None:
+        return self.inner.depth
+
     def retrieve(self, query: Query, k: int) -> Ranking:
         """What `inner` gives, with the seconds of the first time."""
         if (query, k) not in self._known:
             self._known[query, k] = self.inner.retrieve(query, k)
         return self._known[query, k]
+
+    def context(self, chunk: Chunk) -> tuple[Chunk, ...]:
+        return self.inner.context(chunk)

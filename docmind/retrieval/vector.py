@@ -24,5 +24,12 @@ class Vector:
         vector, _ = self.embedder.embed_query(query.text)
         encode = stage("encode", "encode", (), clock.lap())
         found = self.store.search(vector, k, query.doc_ids)
-        hits = ranked(((self.chunks[position], score) for position, score in found), k)
+        hits = ranked(((self.chunks[position], score, ()) for position, score in found), k)
         return Ranking(hits, (encode, stage("vector", "candidates", hits, clock.lap())))
+
+    @property
+    def depth(self) -> None:
+        return None
+
+    def context(self, chunk: Chunk) -> tuple[Chunk, ...]:
+        return ()

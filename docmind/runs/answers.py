@@ -6,17 +6,16 @@ Progress and observers are passed in; what is said of a run is for others.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from docmind.config import Strategy
 from docmind.errors import IncompleteError, LanguageModelError
 from docmind.evaluation.key.dataset import AnswerKey
 from docmind.evaluation.record.answerrows import Row, answer_key_of, read_rows, span_judge, verdict_key_of
 from docmind.evaluation.record.answers import AnswersRecord, Fingerprint, written
 from docmind.evaluation.record.grades import sheet
-from docmind.evaluation.record.instrument import instrument
+from docmind.evaluation.record.instrument import question_hashes
 from docmind.evaluation.scoring.answermetrics import ANSWER_METRICS, JudgedAnswer, measured
 from docmind.evaluation.scoring.answers import check_judge, span_verdict, stratified
 from docmind.evaluation.scoring.summary import summary
@@ -27,7 +26,8 @@ from docmind.generation.extractive import Extractive
 from docmind.generation.fingerprint import fingerprint
 from docmind.generation.judge import JudgementError, judge
 from docmind.protocols import LLM, Answerer, Progress, Retriever
-from docmind.retrieval.engine import Engine, quiet
+from docmind.retrieval.searcher import Searcher, quiet
+from docmind.retrieval.strategies import Strategy
 from docmind.types import Answer, Question, Ranking, Usage
 
 IN_A_ROW = 3
@@ -132,7 +132,7 @@ class AnswersRun:
 
 
 def answer_questions(
-    engine: Engine,
+    searcher: Searcher,
     key: AnswerKey,
     request: AnswersRequest,
     folder: Path,
@@ -140,14 +140,14 @@ def answer_questions(
     progress: Progress = quiet,
     observe: Observe | None = None,
 ) -> AnswersRun:
-    """Answer and judge the questions of `key`, of the documents of `engine`; rows are read from `folder` and written there
+    """Answer and judge the questions of `key`, of the documents of `searcher`; rows are read from `folder` and written there
     as they are made.
 
     Raises UsageError where a model would judge itself, IncompleteError where IN_A_ROW questions, one after another, end in
     an error. A single one that does is a row without a verdict.
     """
     asked = _chosen(key, request)
-    answering = answerer(request.provider, engine, request.strategy.name, request.model)
+    answering = answerer(request.provider, searcher, request.strategy, request.model)
     judging = request.judge
     if judging:
         check_judge(judging.name, answering.name)
@@ -159,12 +159,12 @@ def answer_questions(
             observe(event)
 
     rules, judged_by = fingerprint(), judging.name if judging else span_judge()
-    retriever = engine.retriever(request.strategy)
+    retriever = searcher.retriever(request.strategy)
     asking = _Asking(retriever, answering, judging, judged_by, rules, folder / ROWS, note)
     rows = asking.all(asked, progress, anew=request.anew)
     record = AnswersRecord(
         fingerprint=Fingerprint(
-            questions=dict(instrument(replace(key, questions=asked), engine.documents).questions),
+            questions=dict(question_hashes(asked, searcher.documents)),
             strategy=request.strategy.name,
             answerer=answering.name,
             judge=judging.name if judging else "span",

@@ -5,7 +5,7 @@ What strangers wrote is shown by st.html, escaped by markup.py, and stands in no
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 
 import streamlit as st
@@ -14,14 +14,14 @@ from docmind.errors import DocMindError
 from docmind.generation.extractive import Extractive
 from docmind.llm import available
 from docmind.protocols import Advance
+from docmind.retrieval.searcher import Searcher
 from docmind.serving import markup
 from docmind.serving.replies import Passage, Reply, reply
-from docmind.serving.shared import SharedEngine
 
 
-def panel(name: str, title: str, example: str, engine: SharedEngine, strategies: Sequence[str]) -> None:
+def panel(name: str, title: str, example: str, searcher: Callable[[], Searcher], strategies: Sequence[str]) -> None:
     """A question, and its answer by one strategy or by two side by side. `name` is on the page once; `example` stands
-    where the question will."""
+    where the question will; `searcher` gives what is asked, which may read documents first."""
     with st.form(f"{name}-form", border=False):
         left, right = st.columns([6, 1], vertical_alignment="bottom")
         question = left.text_input(title, key=f"{name}-question", placeholder=example)
@@ -44,10 +44,10 @@ def panel(name: str, title: str, example: str, engine: SharedEngine, strategies:
         with column:
             if second:
                 st.markdown(f"**{strategy}**")
-            answered(name, side, engine, strategy, by)
+            answered(name, side, searcher, strategy, by)
 
 
-def answered(name: str, side: int, engine: SharedEngine, strategy: str, by: str) -> None:
+def answered(name: str, side: int, searcher: Callable[[], Searcher], strategy: str, by: str) -> None:
     """The reply to what was asked, made once however often the page runs again."""
     question = st.session_state[f"{name}-asked"]
     known = st.session_state.setdefault(f"{name}-replies", {})
@@ -60,7 +60,7 @@ def answered(name: str, side: int, engine: SharedEngine, strategy: str, by: str)
 
         try:
             with st.spinner("Looking …"):
-                known[strategy, by] = reply(engine, strategy, by, question, bar, write)
+                known[strategy, by] = reply(searcher(), strategy, by, question, bar, write)
         except DocMindError as error:
             notice(str(error), refused=True)
             return

@@ -4,17 +4,15 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import nullcontext
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from docmind import text
-from docmind.errors import CorpusError
 from docmind.generation.answer import ask, checked
 from docmind.generation.context import passages
 from docmind.generation.extractive import Extractive
 from docmind.protocols import Progress
-from docmind.serving.shared import SharedEngine
+from docmind.retrieval.searcher import Searcher
 from docmind.types import Answer, Document, Hit, Span, blocks_in, merge
 
 _WORD = re.compile(r"[^\W_]+")
@@ -46,7 +44,7 @@ class Reply:
 
 
 def reply(
-    engine: SharedEngine,
+    searcher: Searcher,
     strategy_name: str,
     answerer_name: str,
     question: str,
@@ -54,15 +52,12 @@ def reply(
     on_text: Callable[[str], object] | None = None,
 ) -> Reply:
     """The answer to `question` with all that is shown beside it; a missing index is built first, and `progress` told.
-
-    Others wait while something is looked up, and not while a language model writes. Raises DocMindError.
-    """
+    Raises DocMindError."""
     asked = checked(question)
-    engine.make_ready(strategy_name, progress)
-    with engine.lock if answerer_name == Extractive.name else nullcontext():
-        engine.embedder.forget_queries()  # so that the times of two strategies can be compared
-        answer = ask(engine, strategy_name, answerer_name, asked, on_text=on_text)
-    documents = engine.pages()
+    searcher.retriever(searcher.find(strategy_name), progress)
+    searcher.embedder.forget_queries()  # so that the times of two strategies can be compared
+    answer = ask(searcher, strategy_name, answerer_name, asked, on_text=on_text)
+    documents = searcher.documents
     quoted = {citation.number: citation.spans for citation in answer.citations}
     by_spans = answer.answerer == Extractive.name
     shown = [
@@ -74,13 +69,11 @@ def reply(
 
 
 def _passage(
-    number: int, hit: Hit, documents: dict[str, Document], quoted: Sequence[Span] | None, question: str
+    number: int, hit: Hit, documents: Mapping[str, Document], quoted: Sequence[Span] | None, question: str
 ) -> Passage:
     """With `quoted` None, the words of the question are marked."""
     chunk = hit.chunk
-    document = documents.get(chunk.doc_id)
-    if document is None or "".join(document.text[s.start : s.end] for s in chunk.spans) != chunk.body:
-        raise CorpusError(f"{chunk.doc_id} was changed while the question was answered. Ask again.")
+    document = documents[chunk.doc_id]
     around = [span for c in hit.context if c.doc_id == document.id for span in c.spans]
     spans = merge([*chunk.spans, *around])
     marks = merge(quoted) if quoted is not None else tuple(_same_words(document, spans, question))

@@ -11,12 +11,12 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from threading import RLock
 
-from docmind.config import Settings, strategy
+from docmind.config import Settings
 from docmind.corpus import FORMATS, decoding, pdf
 from docmind.errors import CorpusError, StorageError
 from docmind.models import Models
 from docmind.protocols import Progress
-from docmind.serving.shared import SharedEngine
+from docmind.retrieval.searcher import Searcher
 
 MEGABYTES = pdf.MAX_BYTES // 2**20
 """Of a PDF. `.streamlit/config.toml` has a browser refuse a larger file before it is sent."""
@@ -41,10 +41,10 @@ class Told:
 
 
 class Uploads:
-    """The files of one visitor under unique `names`, and the `engine` that finds in them, None where there are none.
+    """The files of one visitor under unique `names`, and the `searcher` over them, None where there are none.
 
-    A change is made whole or not at all: files are read and indexed aside, then the new engine takes the place of the
-    old. The files and indexes of what was replaced or deleted are removed at once (not its vectors, of which each is
+    A change is made whole or not at all: files are read and indexed aside, then the new searcher takes the place of
+    the old. The files and indexes of what was replaced or deleted are removed at once (not its vectors, of which each is
     known by the hash of its text alone). All is removed by `close`, or when this object or the process ends.
     """
 
@@ -55,7 +55,7 @@ class Uploads:
         self._lock = RLock()
         self._closed = False
         self._version = 0
-        self.engine: SharedEngine | None = None
+        self.searcher: Searcher | None = None
         self.names: tuple[str, ...] = ()
 
     @contextmanager
@@ -106,9 +106,9 @@ class Uploads:
                 self._lock.release()
 
     def _end(self) -> None:
-        if self.engine:
-            self.engine.close()
-        self.engine, self.names = None, ()
+        if self.searcher:
+            self.searcher.close()
+        self.searcher, self.names = None, ()
         self._remove()
 
     def _paths(self) -> dict[str, Path]:
@@ -134,21 +134,23 @@ class Uploads:
 
     def _replace(self, aside: Path, kept: Mapping[str, Path], strategy_name: str, progress: Progress) -> None:
         """Make `kept`, the paths by name, the documents: indexed in `aside`, and only then asked."""
-        engine = None
+        searcher = None
         used = set()
         index_dir = self._folder / "index"
         for name, path in kept.items():
             if not path.is_relative_to(aside):
                 shutil.copy2(path, aside / DOCUMENTS / name)
         if kept:
-            engine = SharedEngine(Settings(corpus=aside, index_dir=index_dir), self._models)
+            settings = Settings(corpus=aside, index_dir=index_dir)
+            searcher = Searcher(settings, self._models, progress, keep=False)  # text that is deleted shall be gone
             try:
-                engine.make_ready(strategy_name, progress)
+                strategy = searcher.find(strategy_name)
+                searcher.retriever(strategy, progress)
+                used.add(searcher.collection(strategy.chunker).index.folder)
             except BaseException:  # the page ends a run by an exception of its own
-                engine.close()
+                searcher.close()
                 raise
-            used.add(engine.index(strategy(strategy_name).chunker).folder)
-        old, self.engine = self.engine, engine
+        old, self.searcher = self.searcher, searcher
         self.names, self._version = tuple(sorted(kept)), self._version + 1
         if old:
             old.close()

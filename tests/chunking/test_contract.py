@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from contextlib import suppress
 from itertools import pairwise
 
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from docmind.chunking import CAP, CHUNKERS
+from docmind.chunking import CAP, CHUNKERS, PRESETS
 from docmind.corpus.markdown import document
+from docmind.errors import UsageError
+from docmind.parameters import declared, written
+from docmind.retrieval.strategies import chunker
 from docmind.types import Document
 
 LINES = [
@@ -42,7 +46,13 @@ TEXTS = st.lists(
     max_size=12,
 ).map("\n".join)
 
-each_chunker = pytest.mark.parametrize("name", list(CHUNKERS))
+each_chunker = pytest.mark.parametrize("name", [*CHUNKERS, *PRESETS])
+
+
+def split(name, embedder, document):
+    """The chunks of the chunker that `name` writes."""
+    part = chunker(name)
+    return CHUNKERS[part.name](embedder, **dict(part.values)).split(document).chunks
 
 
 def page(text: str) -> Document:
@@ -57,7 +67,7 @@ def page(text: str) -> Document:
 @example(text=" \n\t\n")
 def test_chunks_keep_the_contract(name, text, hash_embedder):
     leave = page(text)
-    chunks = CHUNKERS[name](hash_embedder).split(leave)
+    chunks = split(name, hash_embedder, leave)
 
     assert [chunk.order for chunk in chunks] == list(range(len(chunks)))
     starts = [chunk.spans[0].start for chunk in chunks]
@@ -68,7 +78,7 @@ def test_chunks_keep_the_contract(name, text, hash_embedder):
         assert chunk.body.strip()
         assert hash_embedder.tokenizer.count(chunk.prefix + chunk.body) <= CAP
     assert not text_left_out(leave, chunks).strip()
-    assert chunks == CHUNKERS[name](hash_embedder).split(page(text))
+    assert chunks == split(name, hash_embedder, page(text))
 
 
 def text_left_out(document, chunks):
@@ -87,7 +97,7 @@ def text_left_out(document, chunks):
 
 @each_chunker
 def test_equal_passages_have_ids_of_their_own(name, hash_embedder):
-    chunks = CHUNKERS[name](hash_embedder).split(page("word " * 5000))
+    chunks = split(name, hash_embedder, page("word " * 5000))
     assert len({chunk.body for chunk in chunks}) < len(chunks)
     assert len({chunk.id for chunk in chunks}) == len(chunks)
 
@@ -95,13 +105,13 @@ def test_equal_passages_have_ids_of_their_own(name, hash_embedder):
 @each_chunker
 def test_blank_documents_give_no_chunk(name, hash_embedder):
     for text in ("", " ", "\n\n\t\n"):
-        assert CHUNKERS[name](hash_embedder).split(page(text)) == []
+        assert split(name, hash_embedder, page(text)) == ()
 
 
 @each_chunker
 def test_a_line_of_a_megabyte_is_no_trouble(name, hash_embedder):
     text = "abcdefghi " * 100_000
-    chunks = CHUNKERS[name](hash_embedder).split(page(text))
+    chunks = split(name, hash_embedder, page(text))
     assert max(hash_embedder.tokenizer.count(chunk.text) for chunk in chunks) <= CAP
     assert not text_left_out(page(text), chunks).strip()
 
@@ -109,16 +119,36 @@ def test_a_line_of_a_megabyte_is_no_trouble(name, hash_embedder):
 @each_chunker
 def test_one_endless_word_becomes_many_chunks(name, hash_embedder):
     text = "ab" * 100_000  # a single [UNK] to the model
-    chunks = CHUNKERS[name](hash_embedder).split(page(text))
+    chunks = split(name, hash_embedder, page(text))
     assert max(len(chunk.body) for chunk in chunks) <= 500 * 100
     assert not text_left_out(page(text), chunks).strip()
 
 
 @each_chunker
-def test_parameters_tell_the_cap_and_are_plain_values(name, hash_embedder):
-    parameters = CHUNKERS[name](hash_embedder).parameters
-    assert parameters["cap"] == CAP
-    assert all(isinstance(value, str | int | float) for value in parameters.values())
+def test_it_is_made_of_the_embedder_and_of_what_it_declares(name, hash_embedder):
+    part = chunker(name)
+    made = CHUNKERS[part.name](hash_embedder, **dict(part.values))
+    assert made.embedder is hash_embedder
+    assert [each.name for each in declared(type(made))] == [parameter for parameter, _ in part.values]
+    for each in declared(type(made)):
+        assert getattr(made, each.name) == dict(part.values)[each.name]
+        assert each.meaning
+        assert each.read(written(each.default)) == each.default, "a default is in its range, and can be written"
+
+
+@each_chunker
+def test_every_parameter_can_be_set_to_its_bounds(name, hash_embedder):
+    """Where another parameter forbids one, which its own test holds; else the text is split without loss."""
+    text = "\n\n".join(LINES)
+    for each in declared(CHUNKERS[chunker(name).name]):
+        for bound in (each.low, each.high):
+            with suppress(UsageError):
+                chunks = split(f"{name}({each.name}={written(bound)})", hash_embedder, page(text))
+                assert not text_left_out(page(text), chunks).strip()
+
+
+def test_no_preset_has_the_name_of_a_chunker():
+    assert not PRESETS.keys() & CHUNKERS.keys()
 
 
 def test_importing_the_catalogue_imports_no_heavy_library():

@@ -13,7 +13,7 @@ from docmind.types import Block, Document, Section, Span, merge, overlap
 
 
 @pytest.fixture
-def split(tokenizer):
+def split(hash_embedder):
     def split(text, size=500, title="Handbook"):
         return Headers(tokenizer, size).split(document("d", text, title=title))
 
@@ -231,8 +231,8 @@ def test_rows_are_whole_at_any_size_and_nothing_is_lost_or_over_it(text, size, t
 # Documents of other kinds
 
 
-def test_a_document_without_sections_is_one_part(tokenizer):
-    chunks = Headers(tokenizer, 500).split(Document("d", "Notes", "one\n\ntwo"))
+def test_a_document_without_sections_is_one_part(hash_embedder):
+    chunks = Headers(hash_embedder).split(Document("d", "Notes", "one\n\ntwo")).chunks
     assert [(c.text, c.section_id) for c in chunks] == [("Notes\n\none\n\ntwo", None)]
 
 
@@ -255,5 +255,5 @@ def test_a_heading_is_what_blocks_say_it_is(tokenizer):
 def test_sections_without_blocks_lose_no_text(tokenizer):
     text = "Leave\nTake 25 days."
     section = Section("d#0", 1, "Leave", ("Leave",), Span("d", 0, len(text)), Span("d", 0, 5))
-    [chunk] = Headers(tokenizer, 500).split(Document("d", "Notes", text, sections=(section,)))
+    [chunk] = Headers(hash_embedder).split(Document("d", "Notes", text, sections=(section,))).chunks
     assert chunk.text == "Notes > Leave\n\nTake 25 days."

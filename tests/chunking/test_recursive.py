@@ -14,13 +14,13 @@ from docmind.types import Document
 
 
 def starts(document, chunker):
-    return [chunk.spans[0].start for chunk in chunker.split(document)]
+    return [chunk.spans[0].start for chunk in chunker.split(document).chunks]
 
 
-def test_repeated_words_are_placed_where_they_stand(tokenizer):
+def test_repeated_words_are_placed_where_they_stand(hash_embedder):
     # LangChain's own start_index says 0, 3, 3, 3, 15.
     text = "HR HR HR HR HR pay"
-    chunks = Recursive(tokenizer, size=5, overlap=3).split(Document("d", "d", text))
+    chunks = Recursive(hash_embedder, size=5, overlap=3).split(Document("d", "d", text)).chunks
     assert [(c.body, c.spans[0].start) for c in chunks] == [("HR HR", 0), ("HR", 6), ("HR", 9), ("HR", 12), ("pay", 15)]
 
 
@@ -50,9 +50,9 @@ def test_places_are_langchains_own_chunks(text, size, share, names):
     assert [text[start:end] for start, end in places] == splitter.split_text(text)
 
 
-def test_astral_characters(tokenizer):
+def test_astral_characters(hash_embedder):
     text = "😀" * 1500
-    assert starts(Document("d", "d", text), Recursive(tokenizer, size=1000, overlap=200)) == [0, 800]
+    assert starts(Document("d", "d", text), Recursive(hash_embedder, size=1000, overlap=200)) == [0, 800]
 
 
 def test_a_piece_that_is_no_slice_stops_the_run():
@@ -60,13 +60,13 @@ def test_a_piece_that_is_no_slice_stops_the_run():
         locate("a b", lambda text: [text.replace(" ", "")])
 
 
-def test_a_chunk_over_the_cap_is_cut(tokenizer):
+def test_a_chunk_over_the_cap_is_cut(hash_embedder):
     text = "-" * 1000  # a token each
-    chunks = Recursive(tokenizer, size=1000, overlap=200).split(Document("d", "d", text))
+    chunks = Recursive(hash_embedder, size=1000, overlap=200).split(Document("d", "d", text)).chunks
     assert [(c.spans[0].start, c.spans[0].end) for c in chunks] == [(0, 500), (500, 1000)]
 
 
-def test_langchain_has_nothing_to_warn_of(tokenizer, caplog):
+def test_langchain_has_nothing_to_warn_of(hash_embedder, caplog):
     with caplog.at_level(logging.WARNING):
-        Recursive(tokenizer, size=1000, overlap=200).split(Document("d", "d", "word " * 2000))
+        Recursive(hash_embedder, size=1000, overlap=200).split(Document("d", "d", "word " * 2000))
     assert not caplog.records

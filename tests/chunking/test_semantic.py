@@ -13,7 +13,7 @@ SENTENCES = [0, 19, 32, 49, 66, 84]
 
 
 def test_chunks_of_the_real_model_are_slices_between_sentences(real_embedder):
-    chunks = Semantic(real_embedder, percentile=50).split(Document("d", "d", LEAVE))
+    chunks = Semantic(real_embedder, percentile=50).split(Document("d", "d", LEAVE)).chunks
     assert len(chunks) > 1
     assert {chunk.spans[0].start for chunk in chunks} <= set(SENTENCES)
     assert [LEAVE[chunk.spans[0].start : chunk.spans[0].end] for chunk in chunks] == [chunk.body for chunk in chunks]
@@ -33,7 +33,7 @@ def test_chunks_are_langchains_own_but_for_white_space(text, hash_embedder):
         def embed_documents(self, texts):
             return hash_embedder.embed(texts).tolist()
 
-    chunks = Semantic(hash_embedder, percentile=50).split(Document("d", "d", text))
+    chunks = Semantic(hash_embedder, percentile=50).split(Document("d", "d", text)).chunks
     theirs = SemanticChunker(Embeddings(), breakpoint_threshold_amount=50).split_text(text.strip()) if chunks else []
     assert ["".join(chunk.body.split()) for chunk in chunks] == ["".join(chunk.split()) for chunk in theirs]
 

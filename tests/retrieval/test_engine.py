@@ -4,11 +4,11 @@ import logging
 
 import pytest
 
-from docmind.config import MATRIX, Settings, strategy
+from docmind.config import Settings
 from docmind.errors import UsageError
 from docmind.models import load
 from docmind.retrieval.engine import Engine
-from docmind.retrieval.fingerprint import composition, treatment
+from docmind.retrieval.strategies import chunker, read_strategies
 from docmind.types import Query
 
 
@@ -19,7 +19,7 @@ def engine(corpus, tmp_path):
     made.close()
 
 
-@pytest.mark.parametrize("name", [s.name for s in MATRIX])
+@pytest.mark.parametrize("name", [s.name for s in read_strategies(None).matrix])
 def test_every_strategy_of_the_matrix_answers(engine, name):
     first = engine.retrieve(name, "How many days of annual leave do I have?", 3).hits[0]
     assert first.chunk.doc_id == "leave.md"
@@ -59,8 +59,10 @@ def test_only_the_edited_page_is_embedded_again(corpus, tmp_path):
     settings = Settings(corpus=corpus, index_dir=tmp_path / "indexes")
     for expected in (5, 1):  # leave and pay have two sections each, rail is one
         engine = Engine(settings, load("default"))
-        engine.index("headers")
-        assert (engine.built["headers"].chunks, engine.built["headers"].embedded) == (5, expected)
+        headers = chunker("headers")
+        engine.index(headers)
+        built = engine.built[str(headers)]
+        assert (built.chunks, built.embedded) == (5, expected)
         engine.close()
         (corpus / "travel" / "rail.md").write_text("Second class is the rule.\n")
 
@@ -71,19 +73,30 @@ def test_an_unknown_part_is_told_with_those_there_are(engine, name):
         engine.retrieve(name, "leave", 3)
 
 
-def test_a_fingerprint_tells_how_a_mode_is_composed(engine):
-    assert composition(engine.retriever(strategy("headers+rerank"))) == {
-        "class": "Rerank",
-        "inner": {"class": "Hybrid", "first": {"class": "Vector"}, "second": {"class": "Bm25"}, "depth": 20, "k": 60},
-        "reranker": "late",
-        "depth": 20,
-    }
+def test_chunkers_that_differ_in_a_parameter_have_chunks_of_their_own_and_equal_ones_share(engine):
+    small, whole, same = (engine.chunks(chunker(f"fixed(size={n},overlap=0)")) for n in (16, 500, 500))
+    assert len(small) > len(whole)
+    assert same is whole
+    assert engine.chunks(chunker("fixed_500(overlap=0)")) is whole
 
 
-def test_the_treatment_names_parameters_models_versions_and_code(engine):
-    found = treatment(engine, [strategy("fixed_500+vector")])
-    assert found["strategies"] == {"fixed_500+vector": {"chunker": "fixed_500", "mode": "vector"}}
-    assert found["chunkers"]["fixed_500"]["size"] == 500
-    assert found["models"]["embedder"] == engine.models.embedder.id
-    assert {"chromadb", "onnxruntime"} <= set(found["libraries"])
-    assert {"chunking/fixed.py", "retrieval/hybrid.py", "text.py"} <= set(found["code"])
+def test_modes_that_differ_in_a_parameter_answer_apart(engine):
+    few, more = (engine.retrieve(f"headers+rerank(depth={n})", "salary", 10).hits for n in (2, 4))
+    assert (len(few), len(more)) == (2, 4)
+
+
+def test_a_strategy_is_found_by_its_name_in_the_settings_file(corpus, tmp_path):
+    file = tmp_path / "strategies.yaml"
+    file.write_text("strategies: {short: headers+rerank(depth=1)}\n")
+    engine = Engine(Settings(corpus=corpus, index_dir=tmp_path / "indexes", strategies=file), load("default"))
+    assert len(engine.retrieve("short", "salary", 5).hits) == 1
+    with pytest.raises(UsageError, match=r"unknown strategy 's0_original'. There are: short"):
+        engine.retrieve("s0_original", "salary", 5)
+    engine.close()
+
+
+def test_an_index_is_named_by_a_slug(engine, tmp_path):
+    engine.index(chunker("headers(size=300)"))
+    [folder] = [path for path in (tmp_path / "indexes").iterdir() if path.is_dir()]
+    assert folder.name.startswith("headers-size-300-")
+    assert "(" not in folder.name

@@ -5,11 +5,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from docmind.chunking import CHUNKERS
 from docmind.config import Settings
 from docmind.evaluation.key.dataset import load_questions
 from docmind.models import load
 from docmind.retrieval.engine import Engine
+from docmind.retrieval.strategies import mode, read_strategies
 
 ROOT = Path(__file__).parent.parent.parent
 
@@ -22,12 +22,12 @@ def engine():
     made.close()
 
 
-@pytest.mark.parametrize("chunker", CHUNKERS)
+@pytest.mark.parametrize("chunker", dict.fromkeys(each.chunker for each in read_strategies(None).matrix), ids=str)
 def test_the_top_ten_are_those_of_numpy(engine, chunker, embedder):
     chunks = engine.chunks(chunker)
     vectors = engine.embedder.embed([chunk.text for chunk in chunks]).astype(np.float64)
-    mode = engine.parts(chunker, shared=False).mode("vector")
+    vector = engine.parts(chunker, shared=False).mode(mode("vector"))
     for question in load_questions(ROOT / "eval" / "questions.jsonl", engine.documents).questions:
         scores = np.round(vectors @ embedder.embed([question.text])[0].astype(np.float64), 6)
         expected = sorted(range(len(chunks)), key=lambda i: (-scores[i], chunks[i].doc_id, chunks[i].order))[:10]
-        assert [hit.chunk.id for hit in mode.retrieve(question.query, 10).hits] == [chunks[i].id for i in expected]
+        assert [hit.chunk.id for hit in vector.retrieve(question.query, 10).hits] == [chunks[i].id for i in expected]

@@ -8,13 +8,13 @@ from __future__ import annotations
 import reprlib
 from fractions import Fraction
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
-import yaml
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from docmind.errors import StorageError, UsageError
+from docmind.errors import UsageError
 from docmind.registry import did_you_mean
+from docmind.yamlfile import read_mapping
 
 Share = Annotated[float, Field(ge=0, le=1)]
 
@@ -66,20 +66,7 @@ def exact(decimal: float) -> Fraction:
 def read_thresholds(path: Path) -> Thresholds:
     """The thresholds in `path`. Raises StorageError where it cannot be read, UsageError, which tells every fault with
     its key, where it says something else than was expected."""
-    try:
-        fields = yaml.load(path.read_text(encoding="utf-8"), _Loader)  # noqa: S506 (a safe loader)
-    except OSError as error:
-        raise StorageError(
-            f"{path}: the thresholds cannot be read: {error.strerror}. Name a file with --thresholds."
-        ) from error
-    except (yaml.YAMLError, ValueError, RecursionError, LookupError, AttributeError, TypeError) as error:  # odd tags
-        raise UsageError(
-            f"{path}: is no YAML: {' '.join(str(error).split())}. Write one `key: value` a line."
-        ) from error
-    if not isinstance(fields, dict):
-        raise UsageError(
-            f"{path}: holds {reprlib.repr(fields)}; `key: value` lines were expected: {_known(Thresholds)}."
-        )
+    fields = read_mapping(path, "the thresholds", "--thresholds", _known(Thresholds))
     if isinstance(fields.get("must_pass"), list):
         fields["must_pass"] = tuple(fields["must_pass"])  # strict: YAML knows no tuples
     try:
@@ -89,20 +76,6 @@ def read_thresholds(path: Path) -> Thresholds:
             _tell(details["type"], details["loc"], details["input"], details["msg"]) for details in error.errors()
         ]
         raise UsageError("\n".join([f"{path}: faults in the thresholds: {len(faults)}", *faults])) from error
-
-
-class _Loader(yaml.SafeLoader):
-    """Refuses a repeated key, of which YAML keeps the last in silence."""
-
-    def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
-        seen: list[object] = []
-        for key, _ in node.value:
-            if key.value in seen:
-                raise yaml.constructor.ConstructorError(
-                    problem=f"the key {key.value!r} stands twice", problem_mark=key.start_mark
-                )
-            seen.append(key.value)
-        return dict(super().construct_mapping(node, deep))
 
 
 def _tell(kind: str, place: tuple[int | str, ...], value: object, expected: str) -> str:

@@ -90,7 +90,7 @@ def _question(at: str, found: QuestionResult, record: Record) -> Iterator[str]:
     for field in sorted(found.model_fields_set):
         if field not in expected:
             yield f"{at}.{field}: is unknown; {', '.join(expected)} were expected."
-    depth = record.instrument.gold_rule.depth
+    depth = record.instrument.metrics.depth
     for index, rank in enumerate(found.ranks):
         if rank is not None and rank > depth:
             yield f"{at}.ranks[{index}]: {rank} was found; expected: null or a rank up to the depth, {depth}."
@@ -104,8 +104,8 @@ def _question(at: str, found: QuestionResult, record: Record) -> Iterator[str]:
 def _whole(at: str, found: QuestionResult, record: Record) -> Iterator[str]:
     if found.error is not None and (found.ranks or found.hits):
         yield f"{at}.{'ranks' if found.ranks else 'hits'}: something was found; expected: nothing, of an error."
-    if len(found.hits) > record.instrument.gold_rule.depth:
-        yield f"{at}.hits: {len(found.hits)} were found; expected: at most {record.instrument.gold_rule.depth}, the depth."
+    if len(found.hits) > record.instrument.metrics.depth:
+        yield f"{at}.hits: {len(found.hits)} were found; expected: at most {record.instrument.metrics.depth}, the depth."
     for index, rank in enumerate(found.ranks):
         if rank is not None and rank > len(found.hits):
             yield f"{at}.ranks[{index}]: {rank} was found; expected: the rank of one of {len(found.hits)} hits."

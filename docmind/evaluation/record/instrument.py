@@ -4,27 +4,34 @@ from __future__ import annotations
 
 import hashlib
 import inspect
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
-from docmind.config import COVERED, DEPTH, TOKEN_BUDGET
+from docmind.config import COVERED
 from docmind.evaluation.key.dataset import AnswerKey
 from docmind.evaluation.record.layout import checksum
 from docmind.evaluation.record.types import GoldRule, Instrument, MetricsRule
 from docmind.evaluation.scoring import metrics, spans
-from docmind.types import Document, Question, merge, overlap
+from docmind.evaluation.scoring.measures import Measure, depth
+from docmind.types import Chunk, Document, Hit, Question, Span, merge, overlap
 
 
-def instrument(key: AnswerKey, documents: Sequence[Document]) -> Instrument:
-    """Of the questions asked and the documents searched, whatever the order of either."""
+def instrument(key: AnswerKey, documents: Sequence[Document], measures: Sequence[Measure]) -> Instrument:
+    """Of the questions asked, the documents searched, whatever the order of either, and what was measured."""
     texts = {document.id: document.text for document in documents}
     return Instrument(
         answer_key=key.sha256,
         pages={doc_id: _sha256(text) for doc_id, text in sorted(texts.items())},
-        questions={q.id: _question(q, texts) for q in sorted(key.questions, key=lambda q: q.id)},
-        gold_rule=GoldRule(depth=DEPTH, covered=COVERED, code=_rule_code()),
-        metrics=MetricsRule(names=tuple(metrics.METRICS), token_budget=TOKEN_BUDGET, code=_metrics_code()),
+        questions=question_hashes(key.questions, {document.id: document for document in documents}),
+        gold_rule=GoldRule(covered=COVERED, code=_rule_code()),
+        metrics=MetricsRule(names=tuple(m.name for m in measures), depth=depth(measures), code=_metrics_code()),
     )
+
+
+def question_hashes(questions: Iterable[Question], documents: Mapping[str, Document]) -> dict[str, str]:
+    """A hash of each question, by its id, rising."""
+    texts = {doc_id: document.text for doc_id, document in documents.items()}
+    return {question.id: _question(question, texts) for question in sorted(questions, key=lambda q: q.id)}
 
 
 def _question(question: Question, texts: Mapping[str, str]) -> str:
@@ -46,9 +53,13 @@ def _question(question: Question, texts: Mapping[str, str]) -> str:
     )
 
 
+DECIDES = (spans, Span, Chunk.shown.fget, Hit.shown.fget, merge, overlap)  # type: ignore[attr-defined]
+"""What decides whether a hit covers a piece: what it shows, and the arithmetic on spans."""
+
+
 def _rule_code() -> str:
     """Line ends do not count, here and below: a checkout on Windows has others."""
-    return _sha256("".join(inspect.getsource(part) for part in (spans, merge, overlap)))
+    return _sha256("".join(inspect.getsource(part) for part in DECIDES))
 
 
 def _metrics_code() -> str:

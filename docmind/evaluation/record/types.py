@@ -23,20 +23,19 @@ Metrics = dict[str, Share | None]
 
 
 class GoldRule(Form):
-    """How deep is looked, which share of an alternative a hit must show to cover the piece, and the hash of the code that
-    decides. Runs under other rules are not compared."""
+    """Which share of an alternative a hit must show to cover the piece, and the hash of the code that decides. Runs under
+    other rules are not compared."""
 
-    depth: Rank
     covered: Share
     code: str
 
 
 class MetricsRule(Form):
-    """The metrics that are computed, in the order in which tables show them; the tokens of the one that has a budget; and
-    the hash of their code."""
+    """The metrics that are computed, in the order in which tables show them; how many hits of a question were asked for,
+    which changes none of the first ones; and the hash of their code."""
 
     names: Row[str]
-    token_budget: Count
+    depth: Rank
     code: str
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 from urllib.parse import quote
 
 from docmind.evaluation.reports.material import Material, Report
+from docmind.spec import slug
 
 NOTHING = "no-chunk-covers-it"
 """Stands for what would answer a question that no chunk does: without a line in the qrels it would leave the means."""
@@ -26,8 +27,8 @@ def render(material: Material) -> dict[str, str]:
                 run.append(f"{_id(question.id)} Q0 {_id(hit.chunk)} {rank} {1 / rank:.6f} {_id(name)}\n")
             for chunk in sorted(material.relevant[name][question.id]) or [NOTHING]:
                 qrels.append(f"{_id(question.id)} 0 {_id(chunk)} 1\n")
-        files[f"latest.{name}.run"] = "".join(run)
-        files[f"latest.{name}.qrels"] = "".join(qrels)
+        files[f"latest.{slug(name)}.run"] = "".join(run)
+        files[f"latest.{slug(name)}.qrels"] = "".join(qrels)
     return files
 
 

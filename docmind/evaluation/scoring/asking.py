@@ -8,7 +8,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from docmind.config import DEPTH
-from docmind.errors import DocMindError
+from docmind.errors import DocMindError, UsageError
+from docmind.evaluation.scoring.measures import Measure
 from docmind.evaluation.scoring.spans import ranks
 from docmind.protocols import Advance, Retriever
 from docmind.types import Hit, Outcome, Question, Ranking, Run
@@ -23,7 +24,7 @@ def run(
     k: int = DEPTH,
     advance: Advance | None = None,
 ) -> Run:
-    """Every question's outcome, in the order of `questions`; `advance` is told of each.
+    """Every question's outcome, `k` hits each, in the order of `questions`; `advance` is told of each.
 
     An exception of the retriever becomes the outcome's `error`, and the next question is asked: one bad question shall
     not hide the others. A DocMindError passes: it says what the user has to mend, and every question would meet it.
@@ -33,7 +34,19 @@ def run(
         outcomes.append(_ask(strategy, retriever, question, k))
         if advance:
             advance(1)
-    return Run(strategy, tuple(outcomes))
+    limit = retriever.depth
+    return Run(strategy, tuple(outcomes), k if limit is None else min(k, limit))
+
+
+def check_depth(strategy: str, limit: int | None, measures: Sequence[Measure]) -> None:
+    """Raise UsageError where one of `measures` takes more hits than the list of `strategy` holds: `limit`, of its retriever
+    (Retriever.depth). To be asked before any question is."""
+    deepest = max(measures, key=lambda measure: measure.depth, default=None)
+    if deepest and limit is not None and deepest.depth > limit:
+        raise UsageError(
+            f"{deepest.name} needs {deepest.depth} hits, and the list of {strategy} ends at its depth {limit}. Give it that "
+            f"depth, such as rerank(depth={deepest.depth}), or leave the metric out."
+        )
 
 
 def _ask(strategy: str, retriever: Retriever, question: Question, k: int) -> Outcome:

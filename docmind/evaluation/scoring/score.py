@@ -6,12 +6,13 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
-from docmind.errors import IncompleteError
-from docmind.evaluation.scoring.metrics import METRICS, Judged
+from docmind.errors import IncompleteError, UsageError
+from docmind.evaluation.scoring.measures import Measure
+from docmind.evaluation.scoring.metrics.judged import Judged
 from docmind.types import Outcome, Question, Run
 
 Values = Mapping[str, float | None]
-"""A value in [0, 1] a metric; None where it is not defined for one of the questions."""
+"""A value in [0, 1] a measure; None where it is not defined for one of the questions."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,12 +48,16 @@ def answerable(questions: Sequence[Question]) -> tuple[Question, ...]:
     return found
 
 
-def score(run: Run, questions: Sequence[Question], count_tokens: Callable[[str], int]) -> Scores:
-    """The metrics of `run` over `questions`, whatever the order of either.
+def score(
+    run: Run, questions: Sequence[Question], measures: Sequence[Measure], count_tokens: Callable[[str], int]
+) -> Scores:
+    """The values of `measures` for `run` over `questions`, whatever the order of either.
 
     `count_tokens` is asked once a hit; give a cached one, since strategies share their chunks. Raises IncompleteError
-    where a question has no outcome or none is answerable.
+    where a question has no outcome or none is answerable, and UsageError where a measure takes more hits than were asked
+    for: what stands below them is not known to be no hit.
     """
+    _check_depth(run, measures)
     outcomes = {outcome.question_id: outcome for outcome in run.outcomes}
     if missing := [question.id for question in questions if question.id not in outcomes]:
         raise IncompleteError(
@@ -63,13 +68,23 @@ def score(run: Run, questions: Sequence[Question], count_tokens: Callable[[str],
     errors = {q.id: error for q in questions if (error := outcomes[q.id].error) is not None}
     if errors:
         return Scores(None, {}, {}, errors)
-    values = [_values(_judge(outcomes[question.id], question, count_tokens)) for question in scored]
+    judged = [_judge(outcomes[question.id], question, count_tokens) for question in scored]
+    values = [{measure.name: measure.of(one) for measure in measures} for one in judged]
     return Scores(
         overall=_mean(values),
         by_type=_slices([question.type for question in scored], values),
         by_split=_slices([question.split for question in scored], values),
         errors={},
     )
+
+
+def _check_depth(run: Run, measures: Sequence[Measure]) -> None:
+    for measure in measures:
+        if measure.depth > run.depth:
+            raise UsageError(
+                f"{measure.name} needs {measure.depth} hits, and the run of {run.strategy} holds {run.depth} a question. Ask "
+                "for as many, or leave the metric out."
+            )
 
 
 def _judge(outcome: Outcome, question: Question, count_tokens: Callable[[str], int]) -> Judged:
@@ -82,10 +97,6 @@ def _judge(outcome: Outcome, question: Question, count_tokens: Callable[[str], i
     )
 
 
-def _values(judged: Judged) -> Values:
-    return {name: metric(judged) for name, metric in METRICS.items()}
-
-
 def _slices(labels: Sequence[str | None], values: Sequence[Values]) -> Mapping[str, Slice]:
     return {
         label: _mean([value for other, value in zip(labels, values, strict=True) if other == label])
@@ -96,7 +107,7 @@ def _slices(labels: Sequence[str | None], values: Sequence[Values]) -> Mapping[s
 def _mean(values: Sequence[Values]) -> Slice:
     """Sums are exact before they are rounded (fsum), so that the order of the questions changes no bit."""
     means: dict[str, float | None] = {}
-    for name in METRICS:
+    for name in values[0]:
         column = [value[name] for value in values]
         known = [value for value in column if value is not None]
         means[name] = math.fsum(known) / len(known) if len(known) == len(column) else None

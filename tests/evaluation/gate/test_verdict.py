@@ -238,11 +238,11 @@ def test_an_error_in_any_strategy_leaves_the_run_incomplete_with_its_questions_n
 
 
 def test_what_cannot_be_compared_says_how_to_make_a_new_baseline():
-    new = results({"s": {"q1": 1}}, gold_rule=GOLD_RULE | {"depth": 5})
+    new = results({"s": {"q1": 1}}, gold_rule=GOLD_RULE | {"covered": 0.5})
     found = judge(new, reference({"s": {"q1": 1}}), thresholds())
     assert found.exit_code == INCOMPLETE
     assert found.incomplete == (
-        "not comparable with the baseline: the gold rule is another: depth: 10 → 5. "
+        "not comparable with the baseline: the gold rule is another: covered: 0.8 → 0.5. "
         "Make a new baseline: docmind eval --save-baseline",
     )
     nothing_left = judge(results({"s": {"q9": 1}}), reference({"s": {"q1": 1}}), thresholds())

@@ -23,8 +23,7 @@ def test_it_names_all_that_a_figure_depends_on() -> None:
     assert found.answer_key == "00"
     assert list(found.pages) == ["a.md", "b.md"]
     assert found.metrics.names == tuple(METRICS)
-    assert (found.gold_rule.depth, found.gold_rule.covered) == (10, 0.8)
-    assert found.metrics.token_budget == 1000
+    assert (found.metrics.depth, found.gold_rule.covered) == (10, 0.8)
     assert found == instrument(AnswerKey((QUESTION,), (), "00"), [PAGE, OTHER])
 
 

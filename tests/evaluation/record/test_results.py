@@ -52,8 +52,8 @@ def instrument(questions, pages=("page.md",)) -> Instrument:
         answer_key="k",
         pages=dict.fromkeys(pages, "f" * 64),
         questions=dict.fromkeys(sorted(question.id for question in questions), "f" * 64),
-        gold_rule=GoldRule(depth=10, covered=0.8, code="c"),
-        metrics=MetricsRule(names=tuple(METRICS), token_budget=1000, code="c"),
+        gold_rule=GoldRule(covered=0.8, code="c"),
+        metrics=MetricsRule(names=tuple(METRICS), depth=10, code="c"),
     )
 
 

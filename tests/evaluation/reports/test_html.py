@@ -62,7 +62,7 @@ def failed(outcomes):
 
 def results(strategies, **counts):
     made = record({name: {} for name in strategies})
-    rule = MetricsRule(names=("hit@1", "hit@3", "hit@5", "mrr@5"), token_budget=1000, code="m")
+    rule = MetricsRule(names=("hit@1", "hit@3", "hit@5", "mrr@5"), depth=10, code="m")
     instrument = made.instrument.model_copy(update={"metrics": rule})
     return made.model_copy(
         update={

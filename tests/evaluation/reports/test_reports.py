@@ -41,7 +41,7 @@ def results(*, left_out=0, names=tuple(METRICS), **strategies):
     for name, found in strategies.items():
         chunker, mode = parts(name)
         made.strategies[name] = found.model_copy(update={"chunker": chunker, "mode": mode})
-    rule = MetricsRule(names=names, token_budget=1000, code="m")
+    rule = MetricsRule(names=names, depth=10, code="m")
     instrument = made.instrument.model_copy(update={"metrics": rule})
     return made.model_copy(
         update={

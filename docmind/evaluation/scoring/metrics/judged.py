@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 
 from docmind.types import Gold, Span
@@ -25,6 +24,7 @@ class Judged:
         """The ranks of the pieces that stand in the top `k`, rising."""
         return tuple(sorted(rank for rank in self.ranks if rank is not None and rank <= k))
 
-
-Metric = Callable[[Judged], float | None]
-"""A pure function to [0, 1]. None: not defined for this question, which is no score; the mean is then not defined."""
+    def top(self, k: int) -> Judged:
+        """What would have been judged had the ranking ended after `k` hits."""
+        ranks = tuple(rank if rank is not None and rank <= k else None for rank in self.ranks)
+        return Judged(self.gold, ranks, self.shown[:k], self.tokens[:k])

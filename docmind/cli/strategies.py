@@ -1,0 +1,56 @@
+"""`docmind strategies`: what a strategy can be made of, and which ones strategies.yaml names. It builds nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+from docmind.chunking import CHUNKERS
+from docmind.chunking import PRESETS as CHUNKER_PRESETS
+from docmind.cli.common import DEFAULTS, StrategiesFileOption
+from docmind.cli.terminal import out, say, show
+from docmind.evaluation.reports.tables import Table
+from docmind.parameters import declared, written
+from docmind.retrieval import MODES
+from docmind.retrieval import PRESETS as MODE_PRESETS
+from docmind.retrieval.strategies import read_strategies
+from docmind.spec import EXAMPLE
+
+
+def strategies(strategies_file: StrategiesFileOption = DEFAULTS.strategies) -> None:
+    """List the parts of a strategy with their parameters, and the strategies of the file."""
+    known = read_strategies(strategies_file)
+    say(f"A strategy is CHUNKER+MODE, such as {EXAMPLE}.")
+    _show("Chunkers", _parts("chunker", CHUNKERS.items()))
+    _show("Modes", _parts("mode", ((name, mode.make) for name, mode in MODES.items())))
+    inner = ((name, f"{name}({','.join(mode.inner)})", "two or more" if mode.many else "one")
+             for name, mode in MODES.items() if mode.inner)  # fmt: skip
+    _show("Modes in modes", Table(("mode", "stands for", "modes in its brackets"), tuple(inner)))
+    _show("Presets", _presets({**CHUNKER_PRESETS, **MODE_PRESETS}))
+    rows = (
+        (each.name, "yes" if each.name in known.gate else "no", f"{each.chunker}+{each.mode}") for each in known.matrix
+    )
+    _show("Strategies that are scored", Table(("strategy", "gated", "in full"), tuple(rows)))
+    others = [name for name in known.names if name not in {each.name for each in known.matrix}]
+    if others:
+        _show("Other names", Table(("strategy", "in full"), tuple((name, known.names[name]) for name in others)))
+
+
+def _show(title: str, table: Table) -> None:
+    out.print()
+    say(title, "bold")
+    show(table)
+
+
+def _parts(kind: str, parts: Iterable[tuple[str, object]]) -> Table:
+    """A row a parameter; a part without any has one row."""
+    rows: list[tuple[str, ...]] = []
+    for name, part in parts:
+        rows += [
+            (name, each.name, written(each.default), each.range or each.expected, each.meaning)
+            for each in declared(part)
+        ] or [(name, "", "", "", "")]
+    return Table((kind, "parameter", "default", "range", "meaning"), tuple(rows))
+
+
+def _presets(presets: Mapping[str, str]) -> Table:
+    return Table(("preset", "stands for"), tuple(presets.items()))

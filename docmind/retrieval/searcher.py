@@ -1,0 +1,161 @@
+"""Search over documents as they were read, by any strategy: the one place that joins corpus, chunkers, indexes and modes.
+
+Chat, page and evaluations all retrieve through it, so that what is measured is what answers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from threading import RLock
+from types import TracebackType
+
+from docmind import corpus
+from docmind.chunking import CHUNKERS, stored
+from docmind.config import Settings
+from docmind.index.build import Index, open_or_build
+from docmind.index.cache import CachedEmbedder, VectorCache
+from docmind.keeping import Keeper
+from docmind.models import Models
+from docmind.parameters import Part
+from docmind.protocols import Advance, Progress, Retriever
+from docmind.retrieval import MODES
+from docmind.retrieval.collection import Built, Collection
+from docmind.retrieval.composing import Composer
+from docmind.retrieval.strategies import Strategy, read_strategies
+from docmind.spec import slug
+from docmind.types import Chunk, Document, Query, Ranking, Split
+
+CACHE = "vectors.sqlite3"
+KEPT = "kept.sqlite3"
+
+
+@contextmanager
+def quiet(what: str, total: int) -> Iterator[Advance]:
+    """A Progress that shows nothing."""
+    yield lambda done: None
+
+
+def ignore(event: object) -> None:
+    """An observer that wants to know nothing."""
+
+
+class Searcher:
+    """Finds passages in documents, which it never reads again: a new corpus wants a new searcher.
+
+    Any number of threads may ask at once. What a strategy needs is built when it is first asked for, one thing at a time;
+    who asks for what is there does not wait.
+    """
+
+    def __init__(
+        self,
+        settings: Settings,
+        models: Models,
+        progress: Progress = quiet,
+        observe: Callable[[Built], object] = ignore,
+        *,
+        shared: bool = False,
+        keep: bool = True,
+    ) -> None:
+        """Reads the corpus of `settings`, telling `progress`; `observe` is told of each index. With `shared`, modes share
+        what they have in common; for an evaluation, which asks all of them the same questions. With `keep`, parsed
+        documents and chunks are kept beside the indexes, so that the next searcher has less to do.
+
+        Raises CorpusError where the documents cannot be read, UsageError where the file of strategies is wrong.
+        """
+        self.settings = settings
+        self.models = models
+        self.strategies = read_strategies(settings.strategies)
+        self._progress = progress
+        self._observe = observe
+        self._shared = shared
+        self._kept = Keeper(settings.index_dir / KEPT if keep else None)
+        self._cache = VectorCache(settings.index_dir / CACHE)
+        self.embedder = CachedEmbedder(models.embedder, self._cache)
+        self.state = corpus.state(settings.corpus, settings.exclude)
+        found = corpus.load(settings.corpus, settings.exclude, self._kept, progress)
+        self.documents: Mapping[str, Document] = {document.id: document for document in found}
+        self._building = RLock()
+        self._collections: dict[str, Collection] = {}
+        self._composers: dict[str, Composer] = {}
+        self._retrievers: dict[tuple[str, str], Retriever] = {}
+
+    def __call__(self, strategy: str | Strategy, question: str | Query, k: int = 10) -> Ranking:
+        """The first `k` hits for `question`. Raises UsageError for a strategy that there is not."""
+        return self.retriever(self.find(strategy)).retrieve(
+            Query(question) if isinstance(question, str) else question, k
+        )
+
+    def find(self, strategy: str | Strategy) -> Strategy:
+        """The strategy of that name or spec, its parts checked. Raises UsageError."""
+        return self.strategies.find(strategy) if isinstance(strategy, str) else strategy
+
+    def retriever(self, strategy: Strategy, progress: Progress | None = None) -> Retriever:
+        """What answers for `strategy`, its index built if it is not there; `progress` is told instead of the searcher's."""
+        key = (str(strategy.chunker), str(strategy.mode))
+        if (there := self._retrievers.get(key)) is not None:
+            return there
+        with self._building:
+            if key not in self._retrievers:
+                collection = self.collection(strategy.chunker, progress)
+                composer = self._composers.setdefault(key[0], Composer(collection, MODES, shared=self._shared))
+                self._retrievers[key] = composer.retriever(strategy.mode)
+            return self._retrievers[key]
+
+    def alone(self, strategy: Strategy) -> Retriever:
+        """As `retriever`, but one that shares nothing with any other: its times are its own."""
+        return Composer(self.collection(strategy.chunker), MODES, shared=False).retriever(strategy.mode)
+
+    def collection(self, chunker: Part, progress: Progress | None = None) -> Collection:
+        """The chunks that `chunker` makes of the documents, and what finds them."""
+        if (there := self._collections.get(str(chunker))) is not None:
+            return there
+        with self._building:
+            name = str(chunker)
+            if name not in self._collections:
+                told = progress or self._progress
+                before = self.embedder.embedded
+                split = self._split(chunker, told)
+                windows = self.embedder.embedded - before
+                self._collections[name] = Collection(
+                    split,
+                    self.embedder,
+                    self.models.reranker,
+                    lambda: self._index(chunker, split.chunks, windows, told),
+                    self._building,
+                )
+            return self._collections[name]
+
+    def _split(self, chunker: Part, progress: Progress) -> Split:
+        """Every document's chunks, by (document, order). Those of a document that is as it was are not made anew."""
+        maker = CHUNKERS[chunker.name](self.embedder, **dict(chunker.values))
+        split = stored.splitter(maker, f"{chunker} {self.embedder.id}", self._kept)
+        splits = []
+        with progress(f"{chunker.label}: chunking", len(self.documents)) as advance:
+            for document in self.documents.values():
+                splits.append(split(document))
+                advance(1)
+        return Split(
+            tuple(chunk for split in splits for chunk in split.chunks),
+            tuple(parent for split in splits for parent in split.parents),
+        )
+
+    def _index(self, chunker: Part, chunks: tuple[Chunk, ...], windows: int, progress: Progress) -> Index:
+        before = self.embedder.embedded
+        with progress(f"{chunker.label}: embedding", len(chunks)) as advance:
+            index = open_or_build(slug(chunker.label), chunks, self.embedder, self.settings.index_dir, advance)
+        self._observe(Built(chunker.label, len(chunks), self.embedder.embedded - before, windows))
+        return index
+
+    def close(self) -> None:
+        """Let go of every file."""
+        for collection in self._collections.values():
+            collection.close()
+        self._cache.close()
+        self._kept.close()
+
+    def __enter__(self) -> Searcher:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        self.close()
