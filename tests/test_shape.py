@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from pathlib import Path
 from statistics import median
 
@@ -67,4 +68,4 @@ def test_what_others_call_says_what_it_does(name):
 @pytest.mark.parametrize("name", sorted(MODULES.keys() - JSON_EDGES))
 def test_values_have_types_but_at_the_edge_of_json(name):
     for line, text in enumerate(MODULES[name].splitlines(), start=1):
-        assert not ("dict[str, Any]" in text or "Mapping[str, Any]" in text), f"line {line}: {text.strip()}"
+        assert not re.search(r"(dict|Mapping)\[str, Any\]", text), f"line {line}: {text.strip()}"

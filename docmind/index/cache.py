@@ -129,6 +129,9 @@ class CachedEmbedder:
         # Questions are never cached on disk: each run asks anew, and so measures what a reader waits for.
         return self._embedder.embed_query(text)
 
+    def embed_queries(self, texts: Sequence[str]) -> None:
+        self._embedder.embed_queries(texts)
+
     def forget_queries(self) -> None:
         self._embedder.forget_queries()
 

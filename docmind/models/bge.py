@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import lru_cache
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -12,6 +11,7 @@ from numpy.typing import NDArray
 from docmind.errors import ModelError
 from docmind.models.hub import HubModel
 from docmind.models.once import Once
+from docmind.models.recent import Recent
 from docmind.models.runtime import PROVIDERS, silence, threads
 from docmind.models.tokenizing import LIMIT, REMEMBERED, ModelTokenizer, readable
 from docmind.protocols import Advance, FloatMatrix, TokenVectors
@@ -34,7 +34,7 @@ class FastembedEmbedder:
         self._hub = HubModel("BAAI/bge-small-en-v1.5", "Qdrant/bge-small-en-v1.5-onnx-Q", "model_optimized.onnx")
         self.tokenizer = ModelTokenizer(lambda: self._hub.opened("tokenizer.json", _tokenizer))
         self._model = Once(lambda: self._hub.opened(self._hub.file, self._load))
-        self._recent = lru_cache(REMEMBERED)(self._question)
+        self._recent: Recent[tuple[NDArray[np.float32], FloatMatrix]] = Recent(REMEMBERED)
 
     @property
     def id(self) -> str:
@@ -66,11 +66,16 @@ class FastembedEmbedder:
 
         A question over LIMIT tokens is cut, with a warning. The last REMEMBERED questions are not computed again.
         """
-        return self._recent(text)
+        return self._recent.get(text) or self._recent.put(text, self._question(text))
+
+    def embed_queries(self, texts: Sequence[str]) -> None:
+        """Computes the questions, one by one as all texts of this model are."""
+        for text in texts:
+            self.embed_query(text)
 
     def forget_queries(self) -> None:
         """Empties the memory of recent questions, so that the next one costs what a new one costs."""
-        self._recent.cache_clear()
+        self._recent.clear()
 
     def _question(self, text: str) -> tuple[NDArray[np.float32], FloatMatrix]:
         self.tokenizer.warn_if_long(text)

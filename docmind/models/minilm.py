@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from functools import lru_cache
 from importlib import metadata
 from typing import TYPE_CHECKING
 
@@ -12,6 +11,7 @@ from numpy.typing import NDArray
 
 from docmind.models import wheel
 from docmind.models.once import Once
+from docmind.models.recent import Recent
 from docmind.models.runtime import PROVIDERS, silence, threads
 from docmind.models.tokenizing import LIMIT, REMEMBERED, ModelTokenizer
 from docmind.protocols import Advance, FloatMatrix, TokenVectors
@@ -33,7 +33,7 @@ class OnnxEmbedder:
     def __init__(self) -> None:
         self.tokenizer = ModelTokenizer(_tokenizer)
         self._session = Once(_session)
-        self._recent = lru_cache(REMEMBERED)(self._question)
+        self._recent: Recent[tuple[NDArray[np.float32], FloatMatrix]] = Recent(REMEMBERED)
 
     @property
     def id(self) -> str:
@@ -67,19 +67,27 @@ class OnnxEmbedder:
 
         A question over LIMIT tokens is cut, with a warning. The last REMEMBERED questions are not computed again.
         """
-        return self._recent(text)
+        return self._recent.get(text) or self._asked([text])[text]
+
+    def embed_queries(self, texts: Sequence[str]) -> None:
+        """Computes the questions together, in batches, so that `embed_query` finds them among the recent ones."""
+        self._asked([text for text in dict.fromkeys(texts) if self._recent.get(text) is None])
 
     def forget_queries(self) -> None:
         """Empties the memory of recent questions, so that the next one costs what a new one costs."""
-        self._recent.cache_clear()
+        self._recent.clear()
 
-    def _question(self, text: str) -> tuple[NDArray[np.float32], FloatMatrix]:
-        self.tokenizer.warn_if_long(text)
-        [(_, states)] = self._states([text], None)
-        vector, tokens = _pooled(states), _unit(states[1:-1])
-        vector.setflags(write=False)
-        tokens.setflags(write=False)
-        return vector, tokens
+    def _asked(self, questions: Sequence[str]) -> dict[str, tuple[NDArray[np.float32], FloatMatrix]]:
+        """What `embed_query` gives for each of `questions`, none of which is remembered; they are now."""
+        for question in questions:
+            self.tokenizer.warn_if_long(question)
+        found = {}
+        for position, states in self._states(questions, None):
+            vector, tokens = _pooled(states), _unit(states[1:-1])
+            vector.setflags(write=False)
+            tokens.setflags(write=False)
+            found[questions[position]] = self._recent.put(questions[position], (vector, tokens))
+        return found
 
     def _states(self, texts: Sequence[str], advance: Advance | None) -> Iterator[tuple[int, FloatMatrix]]:
         """The position of each text and its last hidden states, float32 (tokens, 384), the longest first."""

@@ -37,6 +37,11 @@ class ModelTokenizer:
         """How many tokens `text` has, special tokens not counted."""
         return len(self._tokenizer().encode(readable(text), add_special_tokens=False))
 
+    def counts(self, texts: Sequence[str]) -> list[int]:
+        """How many tokens each text has; quicker than one by one."""
+        found = self._tokenizer().encode_batch_fast([readable(text) for text in texts], add_special_tokens=False)
+        return [len(encoding) for encoding in found]
+
     def offsets(self, text: str) -> list[tuple[int, int]]:
         """The characters of `text` that each token covers, rising; special tokens not counted."""
         return list(self._tokenizer().encode(readable(text), add_special_tokens=False).offsets)

@@ -5,9 +5,8 @@ The command line, the page and whoever writes `import docmind` come in here; not
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -31,7 +30,7 @@ from docmind.evaluation.scoring.leakage import Leakage, leakage
 from docmind.evaluation.scoring.measures import Measure, depth, measure, standard
 from docmind.evaluation.scoring.score import answerable, score
 from docmind.models import load as load_models
-from docmind.protocols import Progress
+from docmind.protocols import Progress, Tokenizer
 from docmind.registry import unknown
 from docmind.retrieval.collection import Built
 from docmind.retrieval.fingerprint import treatment
@@ -125,8 +124,10 @@ def evaluate(
     """Score `strategies`, by default those of the matrix, on the answer key `questions` over the documents in `corpus`.
 
     `corpus` and `questions` stand for those of `settings`. `metrics` are computed beside the standard ones. `types` and
-    `ids` keep only some questions. `progress` is told of long steps, `observe` of the questions and of each index. Raises a DocMindError where
-    something is wrong with what was given; a question on which a strategy fails is an error in its results instead.
+    `ids` keep only some questions. `progress` is told of long steps, `observe` of the questions and of each index.
+
+    Raises a DocMindError where something is wrong with what was given; a question on which a strategy fails is an error in
+    its results instead.
     """
     found = settings or Settings()
     found = replace(
@@ -176,6 +177,22 @@ def _thresholds(given: Thresholds | Place) -> Thresholds:
     return given if isinstance(given, Thresholds) else read_thresholds(Path(given))
 
 
+class _Counting:
+    """Counts the tokens of a text once, though many strategies show it."""
+
+    def __init__(self, tokenizer: Tokenizer) -> None:
+        self._tokenizer = tokenizer
+        self._known: dict[str, int] = {}
+
+    def all(self, texts: Iterable[str]) -> None:
+        """Count those that are not known yet, together."""
+        new = [text for text in dict.fromkeys(texts) if text not in self._known]
+        self._known.update(zip(new, self._tokenizer.counts(new), strict=True))
+
+    def __call__(self, text: str) -> int:
+        return self._known[text]
+
+
 @dataclass(frozen=True, slots=True)
 class _Evaluating:
     """One evaluation on its way."""
@@ -215,7 +232,8 @@ class _Evaluating:
     def _grade(self, chosen: Sequence[Strategy]) -> tuple[list[Graded], dict[str, Winning]]:
         """The grades of each strategy, and which chunks could have won what, by strategy."""
         searcher, questions = self.searcher, self.key.questions
-        count = lru_cache(maxsize=None)(searcher.embedder.tokenizer.count)
+        searcher.embedder.embed_queries([question.text for question in questions])
+        count = _Counting(searcher.embedder.tokenizer)
         winners = Winners(questions)
         asked_for = depth(self.measures)
         graded, relevant = [], {}
@@ -229,6 +247,7 @@ class _Evaluating:
                 outcome.question_id: lost_at(outcome, question, winning)
                 for outcome, question in zip(asked.outcomes, questions, strict=True)
             }
+            count.all(hit.text for outcome in asked.outcomes if outcome.ranking for hit in outcome.ranking.hits)
             scores = score(asked, questions, self.measures, count)
             graded.append(
                 Graded(asked, wanted.chunker.label, wanted.mode.label, scores, ceiling(winning, questions), lost)

@@ -15,7 +15,7 @@ from docmind.types import Block, Document, Section, Span, merge, overlap
 @pytest.fixture
 def split(hash_embedder):
     def split(text, size=500, title="Handbook"):
-        return Headers(tokenizer, size).split(document("d", text, title=title))
+        return Headers(hash_embedder, size).split(document("d", text, title=title)).chunks
 
     return split
 
@@ -216,9 +216,9 @@ TEXTS = st.lists(
 
 @settings(max_examples=100, deadline=None)
 @given(text=TEXTS, size=st.integers(20, 80))
-def test_rows_are_whole_at_any_size_and_nothing_is_lost_or_over_it(text, size, tokenizer):
+def test_rows_are_whole_at_any_size_and_nothing_is_lost_or_over_it(text, size, hash_embedder, tokenizer):
     page = document("d", text, title="Handbook")
-    chunks = Headers(tokenizer, size).split(page)
+    chunks = Headers(hash_embedder, size).split(page).chunks
     assert all(tokenizer.count(c.text) <= size for c in chunks)
     spans = [c.spans[0] for c in chunks]
     for row in (row for block in page.blocks for row in block.rows):
@@ -236,23 +236,23 @@ def test_a_document_without_sections_is_one_part(hash_embedder):
     assert [(c.text, c.section_id) for c in chunks] == [("Notes\n\none\n\ntwo", None)]
 
 
-def test_a_document_without_blocks_is_one_paragraph_whatever_its_marks(tokenizer):
+def test_a_document_without_blocks_is_one_paragraph_whatever_its_marks(hash_embedder):
     text = "# One. | a | b |\n|---|---|\n| c. | d |"
-    bodies = [c.body for c in Headers(tokenizer, 10).split(Document("d", "", text))]
+    bodies = [c.body for c in Headers(hash_embedder, 16).split(Document("d", "", text)).chunks]
     assert "".join("".join(bodies).split()) == "".join(text.split())
     assert not any(body.startswith("| a | b |\n|---|---|\n| c") for body in bodies)
 
 
-def test_a_heading_is_what_blocks_say_it_is(tokenizer):
+def test_a_heading_is_what_blocks_say_it_is(hash_embedder):
     text = "Leave\nTake 25 days.\n# no heading"
     heading, body = Span("d", 0, 5), Span("d", 6, len(text))
     section = Section("d#0", 1, "Leave", ("Leave",), Span("d", 0, len(text)), heading)
     blocks = (Block("heading", heading, 1, "Leave", heading), Block("paragraph", body))
-    [chunk] = Headers(tokenizer, 500).split(Document("d", "Notes", text, blocks=blocks, sections=(section,)))
+    [chunk] = Headers(hash_embedder, 500).split(Document("d", "Notes", text, blocks=blocks, sections=(section,))).chunks
     assert chunk.text == "Notes > Leave\n\nTake 25 days.\n# no heading"
 
 
-def test_sections_without_blocks_lose_no_text(tokenizer):
+def test_sections_without_blocks_lose_no_text(hash_embedder):
     text = "Leave\nTake 25 days."
     section = Section("d#0", 1, "Leave", ("Leave",), Span("d", 0, len(text)), Span("d", 0, 5))
     [chunk] = Headers(hash_embedder).split(Document("d", "Notes", text, sections=(section,))).chunks

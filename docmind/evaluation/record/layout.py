@@ -40,6 +40,8 @@ def _lay_out(value: object, indent: str) -> str:
         items = [f"{encode_basestring_ascii(key)}: {_lay_out(item, indent + ' ')}" for key, item in value.items()]
         return _enclose("{", items, "}", indent)
     if isinstance(value, list | tuple):
+        if all(type(item) is int for item in value):  # a span: most of what there is
+            return _enclose("[", list(map(str, value)), "]", indent)
         return _enclose("[", [_lay_out(item, indent + " ") for item in value], "]", indent)
     return json.dumps(value)
 
