@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from docmind.chunking.cap import CAP, cap, token_starts
+from docmind.chunking.cap import CAP, cap, overlap_below_size, token_starts
 from docmind.chunking.units import Ruler, Unit, units
-from docmind.parameters import parameter
+from docmind.parameters import Value, parameter
 from docmind.protocols import Embedder, Tokenizer
 from docmind.text import same_title
 from docmind.types import Chunk, ChunkKind, Document, Section, Span, Split, blocks_in
@@ -39,9 +39,14 @@ class Headers:
 
     embedder: Embedder
     size: int = parameter(500, "tokens of a chunk, prefix counted", low=16, high=CAP)
+    overlap: int = parameter(0, "tokens at most of whole blocks that a chunk shares with the next", low=0, high=CAP - 1)
+
+    @staticmethod
+    def check(values: Mapping[str, Value], inner: int) -> Mapping[str, Value]:
+        return overlap_below_size("headers", values)
 
     def split(self, document: Document) -> Split:
-        page = _Page(document, self.embedder.tokenizer, self.size)
+        page = _Page(document, self.embedder.tokenizer, self.size, self.overlap)
         told: set[Span] = set()
         found: list[tuple[_Part, list[_Piece]]] = []
         # From the last to the first: whether a heading without text is told depends on the sections below it.
@@ -108,13 +113,23 @@ class _Piece:
     kind: ChunkKind
 
 
+def _rising(pieces: list[_Piece]) -> list[_Piece]:
+    """`pieces` without those that another wholly covers, so that both starts and ends rise strictly."""
+    kept: list[_Piece] = []
+    for piece in sorted(pieces, key=lambda piece: (piece.span.start, -piece.span.end)):
+        if not kept or piece.span.end > kept[-1].span.end:
+            kept.append(piece)
+    return kept
+
+
 class _Page:
     """A document, measured once, and cut to order."""
 
-    def __init__(self, document: Document, tokenizer: Tokenizer, size: int) -> None:
+    def __init__(self, document: Document, tokenizer: Tokenizer, size: int, overlap: int) -> None:
         self.document = document
         self.tokenizer = tokenizer
         self.size = size
+        self.overlap = overlap
         self.ruler = Ruler(document.text, tokenizer)
 
     def below_heading(self, part: _Part) -> int:
@@ -133,19 +148,31 @@ class _Page:
             return []
         breadcrumb = self._breadcrumb(trail)
         blocks = blocks_in(self.document, start, end)
-        packed: list[tuple[int, int, _Prefix, ChunkKind]] = []
-        for unit in units(start, end, blocks, self.ruler, self.size - breadcrumb.tokens):
-            if packed:
-                first, _, prefix, kind = packed[-1]
-                if prefix.tokens + self.ruler.count(first, unit.end) <= self.size:
-                    packed[-1] = (first, unit.end, prefix, kind if kind == unit.kind else "text")
-                    continue
-            packed.append((unit.start, unit.end, self._prefix(breadcrumb, unit), unit.kind))
-        return [
-            _Piece(span, prefix, kind)
-            for first, last, prefix, kind in packed
-            for span in cap(text, Span(self.document.id, first, last), self.size, self.tokenizer, prefix.text)
-        ]
+        parts = list(units(start, end, blocks, self.ruler, self.size - breadcrumb.tokens))
+        pieces: list[_Piece] = []
+        first = 0
+        while first < len(parts):
+            prefix = self._prefix(breadcrumb, parts[first])
+            begin, last = parts[first].start, first + 1
+            while last < len(parts) and prefix.tokens + self.ruler.count(begin, parts[last].end) <= self.size:
+                last += 1
+            kinds = {part.kind for part in parts[first:last]}
+            kind: ChunkKind = kinds.pop() if len(kinds) == 1 else "text"
+            whole = Span(self.document.id, begin, parts[last - 1].end)
+            spans = cap(text, whole, self.size, self.tokenizer, prefix.text)
+            pieces += [_Piece(span, prefix, kind) for span in spans]
+            first = self._next(breadcrumb, parts, first, last)
+        return _rising(pieces)
+
+    def _next(self, breadcrumb: _Prefix, parts: Sequence[Unit], first: int, last: int) -> int:
+        """Where the chunk after `first` to `last` begins: as far before `last` as it may share, and still get further."""
+        if self.overlap and last < len(parts):
+            for at in range(first + 1, last):
+                shared = self.ruler.count(parts[at].start, parts[last].start)
+                whole = self._prefix(breadcrumb, parts[at]).tokens + self.ruler.count(parts[at].start, parts[last].end)
+                if shared <= self.overlap and whole <= self.size:
+                    return at
+        return last
 
     def _prefix(self, breadcrumb: _Prefix, unit: Unit) -> _Prefix:
         """The prefix of a chunk that starts with `unit`: shorter, where only so the unit stays whole."""

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from itertools import pairwise
 
 import pytest
 from hypothesis import given, settings
@@ -257,3 +258,30 @@ def test_sections_without_blocks_lose_no_text(hash_embedder):
     section = Section("d#0", 1, "Leave", ("Leave",), Span("d", 0, len(text)), Span("d", 0, 5))
     [chunk] = Headers(hash_embedder).split(Document("d", "Notes", text, sections=(section,))).chunks
     assert chunk.text == "Notes > Leave\n\nTake 25 days."
+
+
+@settings(max_examples=60, deadline=None)
+@given(text=TEXTS, size=st.integers(40, 80), overlap=st.integers(1, 30))
+def test_chunks_that_share_blocks_rise_stay_in_their_section_and_lose_nothing(text, size, overlap, hash_embedder, tokenizer):
+    page = document("d", text, title="Handbook")
+    chunks = Headers(hash_embedder, size, overlap).split(page).chunks
+    assert all(tokenizer.count(c.text) <= size for c in chunks)
+    starts, ends = [c.spans[0].start for c in chunks], [c.spans[0].end for c in chunks]
+    assert starts == sorted(set(starts))
+    assert ends == sorted(set(ends))
+    for one, other in pairwise(chunks):
+        if other.spans[0].start < one.spans[0].end:
+            assert one.section_id == other.section_id
+    told = "".join(text[span.start : span.end] for c in chunks for span in c.shown)
+    assert not Counter(re.findall(r"\w", text)) - Counter(told)
+
+
+def test_a_chunk_begins_with_whole_blocks_of_the_one_before_it(hash_embedder, tokenizer):
+    lines = [f"Rule {i} says to keep it." for i in range(12)]
+    text = "\n\n".join(lines)
+    size = tokenizer.count("Handbook\n\n" + "\n\n".join(lines[:4]))
+    overlap = tokenizer.count(lines[3])
+    chunks = Headers(hash_embedder, size, overlap).split(document("d", text, title="Handbook")).chunks
+    assert [c.body for c in chunks[:2]] == ["\n\n".join(lines[:4]), "\n\n".join(lines[3:7])]
+    apart = Headers(hash_embedder, size, 0).split(document("d", text, title="Handbook")).chunks
+    assert [c.body for c in apart[:2]] == ["\n\n".join(lines[:4]), "\n\n".join(lines[4:8])]
