@@ -1,4 +1,4 @@
-"""Token vectors on disk: int8, one scale a token, memory-mapped. They serve late interaction; nothing searches them."""
+"""Token vectors on disk: int8, one scale a token. They serve late interaction; nothing searches them."""
 
 from __future__ import annotations
 
@@ -55,12 +55,16 @@ class TokenStore:
     exact = True
 
     def __init__(self, folder: Path) -> None:
-        self._codes, self._scales, self._starts = (np.load(folder / name, mmap_mode="r") for name in FILES)
+        self._path = folder / FILES[0]
+        codes, self._scales, self._starts = (np.load(folder / name, mmap_mode="r") for name in FILES)
+        self._dim, self._offset = codes.shape[1], codes.offset
 
     def vectors(self, position: int) -> FloatMatrix:
         """The chunk's token vectors, float32 (tokens, dim), of unit length within the precision of int8."""
         part = slice(self._starts[position], self._starts[position + 1])
-        found: FloatMatrix = self._codes[part].astype(np.float32) * self._scales[part][:, np.newaxis]
+        codes = np.empty((part.stop - part.start, self._dim), np.int8)
+        self._read([position], codes)
+        found: FloatMatrix = codes.astype(np.float32) * self._scales[part][:, np.newaxis]
         return found
 
     def max_sim(self, question: FloatMatrix, positions: Sequence[int]) -> NDArray[np.float32]:
@@ -79,11 +83,25 @@ class TokenStore:
 
         firsts, ends = self._starts[list(positions)], self._starts[[position + 1 for position in positions]]
         at = np.concatenate([[0], np.cumsum(ends - firsts)])
-        codes = np.zeros((-(-at[-1] // rows) * rows, dim), np.float32)
-        scales = np.empty((at[-1], 1), np.float32)
-        for here, first, end in zip(at, firsts, ends, strict=False):
-            there = slice(here, here + end - first)
-            codes[there], scales[there, 0] = self._codes[first:end], self._scales[first:end]
-        products = (codes.reshape(-1, rows, dim) @ turned).reshape(len(codes), -1)
+        codes = np.zeros((-(-at[-1] // rows) * rows, dim), np.int8)
+        self._read(positions, codes)
+        scales = np.concatenate([self._scales[first:end] for first, end in zip(firsts, ends, strict=True)])[
+            :, np.newaxis
+        ]
+        products = (codes.astype(np.float32).reshape(-1, rows, dim) @ turned).reshape(len(codes), -1)
         best: NDArray[np.float32] = np.maximum.reduceat(products[: at[-1], :count] * scales, at[:-1], axis=0)
         return best.T
+
+    def _read(self, positions: Sequence[int], codes: NDArray[np.int8]) -> None:
+        """Fill the first rows of `codes` with those of the chunks, one after the other.
+
+        They are read at each call: pages of a mapped file, once touched, would count as this process's memory, and a
+        run over an answer key touches all. A file of its own for each call lets threads read at once.
+        """
+        bytes_of = codes.data.cast("B")
+        here = 0
+        with self._path.open("rb") as file:
+            for position in positions:
+                first, end = int(self._starts[position]), int(self._starts[position + 1])
+                file.seek(self._offset + first * self._dim)
+                here += file.readinto(bytes_of[here : here + (end - first) * self._dim])
