@@ -58,14 +58,6 @@ class Index:
         self.vectors = ChromaIndex(folder, chunks)
         self.tokens = TokenStore(folder) if (folder / tokens.FILES[0]).exists() else None
 
-    def parts(self) -> dict[str, str | bool]:
-        """What searches, by kind, and whether all of it is exact: for the fingerprint."""
-        return {
-            "vector": self.vectors.name,
-            "tokens": self.tokens.name if self.tokens else "none",
-            "exact": self.vectors.exact and (self.tokens is None or self.tokens.exact),
-        }
-
     def close(self) -> None:
         """Let go of the files."""
         self.vectors.close()

@@ -6,8 +6,11 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from docmind.code import sources, versions
+from docmind.index.lexical import Bm25Index
+from docmind.index.store import ChromaIndex
+from docmind.index.tokens import TokenStore
+from docmind.models import Models
 from docmind.parameters import Part
-from docmind.retrieval.searcher import Searcher
 from docmind.retrieval.strategies import Strategy
 
 CODE = ("chunking", "corpus", "index", "markup", "models", "parameters.py", "retrieval", "spec.py", "text.py")
@@ -19,15 +22,17 @@ LIBRARIES = (
 )  # fmt: skip
 
 
-def treatment(searcher: Searcher, strategies: Sequence[Strategy]) -> dict[str, Any]:
+def treatment(models: Models, strategies: Sequence[Strategy]) -> dict[str, Any]:
     """`strategies`: chunker and mode by name, as they are written; `chunkers` and `modes`: what each of those is, with
-    every parameter's value; `models`; `libraries`: versions; `code`: SHA-256 of each source file, line ends aside."""
+    every parameter's value; `indexes`: whether each finds what an exact search would; `models`; `libraries`: versions;
+    `code`: SHA-256 of each source file, line ends aside."""
     ordered = sorted(strategies, key=lambda s: s.name)
     return {
         "strategies": {s.name: {"chunker": s.chunker.label, "mode": s.mode.label} for s in ordered},
         "chunkers": _by_label((s.chunker for s in ordered), "chunker"),
         "modes": _by_label((s.mode for s in ordered), "mode"),
-        "models": dict(searcher.models.fingerprint()),
+        "indexes": {each.name: {"exact": each.exact} for each in (ChromaIndex, Bm25Index, TokenStore)},
+        "models": dict(models.fingerprint()),
         "libraries": versions(*LIBRARIES),
         "code": sources(*CODE),
     }

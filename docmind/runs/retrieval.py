@@ -212,7 +212,7 @@ class _Evaluating:
             graded,
             key.questions,
             instrument=instrument(key, tuple(documents.values()), self.measures),
-            treatment=treatment(searcher, chosen),
+            treatment=treatment(searcher.models, chosen),
             leakage=self._leakage(chosen, graded),
             left_out=key.left_out,
         )

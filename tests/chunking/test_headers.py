@@ -262,7 +262,9 @@ def test_sections_without_blocks_lose_no_text(hash_embedder):
 
 @settings(max_examples=60, deadline=None)
 @given(text=TEXTS, size=st.integers(40, 80), overlap=st.integers(1, 30))
-def test_chunks_that_share_blocks_rise_stay_in_their_section_and_lose_nothing(text, size, overlap, hash_embedder, tokenizer):
+def test_chunks_that_share_blocks_rise_stay_in_their_section_and_lose_nothing(
+    text, size, overlap, hash_embedder, tokenizer
+):
     page = document("d", text, title="Handbook")
     chunks = Headers(hash_embedder, size, overlap).split(page).chunks
     assert all(tokenizer.count(c.text) <= size for c in chunks)

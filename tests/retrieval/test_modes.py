@@ -5,11 +5,11 @@ from dataclasses import dataclass
 
 import numpy as np
 import pytest
-from docmind.retrieval.parts import Mode
 
 from docmind.errors import UsageError
 from docmind.parameters import declared, written
 from docmind.retrieval import MODES, PRESETS
+from docmind.retrieval.composing import Mode
 from docmind.retrieval.fuse import Fuse
 from docmind.retrieval.late import LateInteraction
 from docmind.retrieval.mmr import Mmr
@@ -292,7 +292,7 @@ def test_late_interaction_by_hand(chunks_of):
         def embed_query(self, text):
             return np.zeros(2, np.float32), np.eye(2, dtype=np.float32)
 
-    late = LateInteraction(Axes(), Tokens(), chunks)
+    late = LateInteraction(Axes(), Tokens(), {chunk.id: at for at, chunk in enumerate(chunks)})
     assert late.score("", chunks).tolist() == [0.8, 0.5]
     assert late.score("", chunks[1:]).tolist() == [0.5]
 

@@ -22,19 +22,19 @@ TEN = [
 @pytest.mark.parametrize(
     ("text", "full"),
     [
-        ("headers+bm25", "headers(size=500)+bm25"),
+        ("headers+bm25", "headers(size=500,overlap=0)+bm25"),
         (" headers( size = 300 ) + hybrid ", f"headers(size=300)+{HYBRID}"),
         ("recursive+mmr", "recursive(size=1000,overlap=200)+mmr(vector,fetch=10,lam=0.5)"),
         ("fixed_500(overlap=0)+vector", "fixed(size=500,overlap=0)+vector"),
         ("semantic(percentile=90.50)+rerank", f"semantic(percentile=90.5)+rerank({HYBRID},depth=20)"),
-        ("headers+hybrid_stem", f"headers(size=500)+{HYBRID.replace('bm25', 'bm25_stem')}"),
-        ("headers+rrf(depth=30)", f"headers(size=500)+{HYBRID.replace('depth=20', 'depth=30')}"),
-        ("headers+minmax", f"headers(size=500)+{HYBRID.replace('rrf', 'minmax')}"),
-        ("headers+hybrid(bm25,mmr,vector)", "headers(size=500)+fuse(bm25,mmr(vector,fetch=10,lam=0.5),vector,how=rrf,"
+        ("headers+hybrid_stem", f"headers(size=500,overlap=0)+{HYBRID.replace('bm25', 'bm25_stem')}"),
+        ("headers+rrf(depth=30)", f"headers(size=500,overlap=0)+{HYBRID.replace('depth=20', 'depth=30')}"),
+        ("headers+minmax", f"headers(size=500,overlap=0)+{HYBRID.replace('rrf', 'minmax')}"),
+        ("headers+hybrid(bm25,mmr,vector)", "headers(size=500,overlap=0)+fuse(bm25,mmr(vector,fetch=10,lam=0.5),vector,how=rrf,"
          "weights=1:1:1,constant=60,depth=20)"),
-        ("headers+hybrid(weights=2.0:1,how=minmax)", "headers(size=500)+fuse(vector,bm25,how=minmax,weights=2:1,"
+        ("headers+hybrid(weights=2.0:1,how=minmax)", "headers(size=500,overlap=0)+fuse(vector,bm25,how=minmax,weights=2:1,"
          "constant=60,depth=20)"),
-        ("headers+mmr(hybrid,fetch=20,lam=1)", f"headers(size=500)+mmr({HYBRID},fetch=20,lam=1)"),
+        ("headers+mmr(hybrid,fetch=20,lam=1)", f"headers(size=500,overlap=0)+mmr({HYBRID},fetch=20,lam=1)"),
     ],
 )  # fmt: skip
 def test_everything_is_settled(text, full):
@@ -96,8 +96,8 @@ def test_the_full_text_of_a_strategy_is_that_strategy(chunk, find):
         ("vector+headers", "unknown chunker 'vector'."),
         ("Headers+bm25", "unknown chunker 'Headers'. Did you mean 'headers'?"),
         ("headers+rerank(hybird)", "unknown mode 'hybird'."),
-        ("headers(sise=300)+bm25", "unknown parameter of headers 'sise'. Did you mean 'size'? There are: size."),
-        ("headers(overlap=3)+bm25", "unknown parameter of headers 'overlap'. There are: size."),
+        ("headers(sise=300)+bm25", "unknown parameter of headers 'sise'. Did you mean 'size'? There are: size, overlap."),
+        ("headers(deepest=3)+bm25", "unknown parameter of headers 'deepest'. There are: size, overlap."),
         ("headers+bm25(depth=3)", "bm25 has no parameter 'depth', nor any."),
         ("headers+rerank(constant=30)", "unknown parameter of rerank 'constant'. There are: depth."),
         ("headers+hybrid(dept=30)", "unknown parameter of hybrid 'dept'. Did you mean 'depth'? There are: how, weights, "),
@@ -220,7 +220,7 @@ def test_without_a_matrix_all_that_have_a_name_are_scored_and_gated(written):
 
 
 def test_a_name_may_be_the_strategy_that_it_names(written):
-    found = read_strategies(written("strategies:\n  headers+bm25: headers(size=500)+bm25\n"))
+    found = read_strategies(written("strategies:\n  headers+bm25: headers(size=500,overlap=0)+bm25\n"))
     assert [each.name for each in found.matrix] == ["headers+bm25"]
 
 

@@ -1,0 +1,192 @@
+"""The one call behind everything: it builds what is missing, answers many at once, and shows nothing stale."""
+
+import logging
+from concurrent.futures import ThreadPoolExecutor
+from itertools import product
+from threading import Event, Thread
+
+import pytest
+
+from docmind import corpus as corpora
+from docmind.config import Settings
+from docmind.errors import UsageError
+from docmind.models import load
+from docmind.retrieval import searcher as module
+from docmind.retrieval.engine import Engine
+from docmind.retrieval.searcher import Searcher
+from docmind.retrieval.strategies import chunker, read_strategies
+from docmind.types import Query
+
+
+@pytest.fixture
+def settings(corpus, tmp_path):
+    return Settings(corpus=corpus, index_dir=tmp_path / "indexes")
+
+
+@pytest.fixture
+def built():
+    return []
+
+
+@pytest.fixture
+def searcher(settings, built):
+    with Searcher(settings, load("default"), observe=built.append) as made:
+        yield made
+
+
+@pytest.fixture
+def engine(settings):
+    made = Engine(settings, load("default"), look_every=0)
+    yield made
+    made.close()
+
+
+def indexes(settings):
+    return [path for path in settings.index_dir.iterdir() if path.is_dir()]
+
+
+@pytest.mark.parametrize("name", [s.name for s in read_strategies(None).matrix])
+def test_every_strategy_of_the_matrix_answers(searcher, name):
+    first = searcher(name, "How many days of annual leave do I have?", 3).hits[0]
+    assert first.chunk.doc_id == "leave.md"
+    assert "25 days" in first.chunk.text
+
+
+def test_a_question_can_be_limited_to_documents(searcher):
+    query = Query("annual leave", doc_ids=frozenset({"travel/rail.md"}))
+    assert {hit.chunk.doc_id for hit in searcher("headers+rerank", query, 5).hits} == {"travel/rail.md"}
+
+
+def test_bm25_builds_no_index_and_embeds_nothing(searcher, settings, built):
+    searcher("headers+bm25", "annual leave", 3)
+    assert indexes(settings) == []
+    assert not (settings.index_dir / module.CACHE).exists()
+    assert built == []
+
+
+@pytest.mark.parametrize("name", ["nothing+vector", "headers+nothing"])
+def test_an_unknown_part_is_told_with_those_there_are(searcher, name):
+    with pytest.raises(UsageError, match="There are: "):
+        searcher(name, "leave", 3)
+
+
+def test_chunkers_that_differ_in_a_parameter_have_chunks_of_their_own_and_equal_ones_share(searcher):
+    small, whole, same = (searcher.collection(chunker(f"fixed(size={n},overlap=0)")) for n in (16, 500, 500))
+    assert len(small.chunks) > len(whole.chunks)
+    assert same is whole
+    assert searcher.collection(chunker("fixed_500(overlap=0)")) is whole
+
+
+def test_modes_that_differ_in_a_parameter_answer_apart(searcher):
+    few, more = (searcher(f"headers+rerank(depth={n})", "salary", 10).hits for n in (2, 4))
+    assert (len(few), len(more)) == (2, 4)
+
+
+def test_a_strategy_is_found_by_its_name_in_the_settings_file(corpus, tmp_path):
+    file = tmp_path / "strategies.yaml"
+    file.write_text("strategies: {short: headers+rerank(depth=1)}\n")
+    settings = Settings(corpus=corpus, index_dir=tmp_path / "indexes", strategies=file)
+    with Searcher(settings, load("default")) as searcher:
+        assert len(searcher("short", "salary", 5).hits) == 1
+        with pytest.raises(UsageError, match=r"unknown strategy 's0_original'. There are: short"):
+            searcher("s0_original", "salary", 5)
+
+
+def test_an_index_is_named_by_a_slug(searcher, settings):
+    searcher("headers(size=300)+vector", "leave", 1)
+    [folder] = indexes(settings)
+    assert folder.name.startswith("headers-size-300-")
+    assert "(" not in folder.name
+
+
+def test_only_the_edited_page_is_embedded_again(corpus, settings):
+    for expected in (5, 1):  # leave and pay have two sections each, rail is one
+        built = []
+        with Searcher(settings, load("default"), observe=built.append) as searcher:
+            searcher("headers+vector", "leave", 1)
+        assert [(of.chunker, of.chunks, of.embedded) for of in built] == [("headers", 5, expected)]
+        (corpus / "travel" / "rail.md").write_text("Second class is the rule.\n")
+
+
+QUESTIONS = ["annual leave", "When is the salary paid?", "first class", "bonus in March", "carry days over"]
+NAMES = [
+    "headers+rerank",
+    "headers+hybrid",
+    "fixed_500+mmr",
+    "fixed_500+bm25_stem",
+    "recursive(size=100,overlap=0)+minmax",
+]
+
+
+def found(searcher, name, question):
+    return [(hit.chunk.id, hit.score, hit.rank) for hit in searcher(name, question, 5).hits]
+
+
+def test_eight_threads_that_search_at_once_get_what_one_gets(settings):
+    """Over strategies of which none is built when they begin."""
+    asked = [*product(NAMES, QUESTIONS)] * 4
+    with Searcher(settings, load("default")) as alone:
+        expected = [found(alone, *each) for each in asked]
+    with Searcher(settings, load("default")) as searcher, ThreadPoolExecutor(8) as threads:
+        assert list(threads.map(lambda each: found(searcher, *each), asked)) == expected
+
+
+def test_who_asks_for_what_is_there_does_not_wait_for_what_is_built(searcher, monkeypatch):
+    expected = found(searcher, "headers+rerank", "annual leave")
+    building, go_on = Event(), Event()
+    whole = module.open_or_build
+
+    def slow(*arguments):
+        building.set()
+        assert go_on.wait(30)
+        return whole(*arguments)
+
+    monkeypatch.setattr(module, "open_or_build", slow)
+    other = Thread(target=searcher, args=("fixed_500+vector", "annual leave"))
+    other.start()
+    assert building.wait(30)
+    try:
+        answered = []
+        asking = Thread(target=lambda: answered.append(found(searcher, "headers+rerank", "annual leave")))
+        asking.start()
+        asking.join(20)
+        assert answered == [expected]
+    finally:
+        go_on.set()
+        other.join()
+
+
+def test_a_searcher_is_a_snapshot_and_the_engine_gives_a_new_one(engine, corpus, caplog):
+    old = engine.searcher()
+    assert "25 days" in old("headers+rerank", "days of annual leave", 1).hits[0].chunk.text
+    (corpus / "leave.md").write_text("# Leave\n\nYou have 28 days of annual leave a year.\n")
+    with caplog.at_level(logging.WARNING):
+        hits = engine.searcher()("headers+rerank", "days of annual leave", 10).hits
+    assert "has changed" in caplog.text
+    assert "28 days" in hits[0].chunk.text
+    assert not any("25 days" in hit.chunk.text for hit in hits)
+    assert "25 days" in old("headers+rerank", "days of annual leave", 1).hits[0].chunk.text
+
+
+def test_a_new_page_and_a_removed_one_are_followed(engine, corpus):
+    def first(question):
+        return [hit.chunk.doc_id for hit in engine.searcher()("headers+bm25", question, 5).hits][:1]
+
+    assert first("ticket") == ["travel/rail.md"]
+    (corpus / "bikes.md").write_text("Bikes are free.")
+    assert first("bikes") == ["bikes.md"]
+    (corpus / "bikes.md").unlink()
+    assert first("bikes") == []
+
+
+def test_the_files_are_looked_at_no_more_often_than_asked_for(settings, monkeypatch):
+    looks, now = [], [0.0]
+    state = corpora.state
+    monkeypatch.setattr(corpora, "state", lambda *of: looks.append(of) or state(*of))
+    monkeypatch.setattr("docmind.retrieval.engine.time.monotonic", lambda: now[0])
+    engine = Engine(settings, load("default"), look_every=1.0)
+    first = engine.searcher()
+    for now[0], expected in ((0.5, 1), (0.9, 1), (1.1, 2), (2.0, 2), (2.2, 3)):
+        assert engine.searcher() is first
+        assert len(looks) == expected
+    engine.close()
