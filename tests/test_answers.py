@@ -8,7 +8,7 @@ import re
 import shutil
 from collections import Counter
 from collections.abc import Callable
-from contextlib import closing, contextmanager
+from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -20,13 +20,14 @@ from workplace import QUESTIONS, Workplace, disk
 
 import docmind.cli
 from docmind.cli import main
-from docmind.config import Settings, strategy
+from docmind.config import Settings
 from docmind.evaluation.key.dataset import load_questions
 from docmind.evaluation.record.answers import read_reference, written
 from docmind.evaluation.scoring.answermetrics import ANSWER_METRICS, AnswerMetric
 from docmind.generation.extractive import Extractive
 from docmind.models import load
-from docmind.retrieval.engine import Engine
+from docmind.retrieval.searcher import Searcher
+from docmind.retrieval.strategies import strategy
 from docmind.runs.answers import AnswersRequest, Settled, Tally, answer_questions
 
 THRESHOLDS = """
@@ -298,10 +299,9 @@ def test_a_run_is_a_call_that_shows_nothing_and_tells_what_happens(place, capsys
         events.append(event)
         tally(event)
 
-    engine = Engine(Settings(corpus=place.corpus, index_dir=place.index_dir), load("default"))
-    with closing(engine):
-        key = load_questions(place.questions, engine.documents)
-        asking = partial(answer_questions, engine, key, AnswersRequest(strategy("headers+bm25")), place.out)
+    with Searcher(Settings(corpus=place.corpus, index_dir=place.index_dir), load("default")) as searcher:
+        key = load_questions(place.questions, searcher.documents.values())
+        asking = partial(answer_questions, searcher, key, AnswersRequest(strategy("headers+bm25")), place.out)
         run = asking(progress=progress, observe=observe)
         again = asking()
     assert steps == [("answering", 5, 1)] * 5

@@ -57,6 +57,7 @@ class Chat(Workplace):
 @pytest.fixture
 def place(tmp_path: Path, corpus: Path, monkeypatch: pytest.MonkeyPatch) -> Chat:
     seclude(monkeypatch, tmp_path)
+    monkeypatch.setattr("docmind.retrieval.engine.LOOK_EVERY", 0.0)  # these talk faster than people
     place = Chat(tmp_path)
     (tmp_path / "thresholds.yaml").write_text("production: headers+rerank\nmin_hit_at_3: 0.5\nmax_regression_pp: 3\n")
     return place
@@ -227,7 +228,7 @@ def test_a_strategy_whose_index_cannot_be_built_changes_nothing(say, monkeypatch
         raise StorageError("the disk is full")
 
     out, err = say(
-        lambda: monkeypatch.setattr("docmind.retrieval.engine.open_or_build", full),
+        lambda: monkeypatch.setattr("docmind.retrieval.searcher.open_or_build", full),
         "/strategy fixed_500+vector", "/strategy", QUESTION,
         code=2,
     )  # fmt: skip

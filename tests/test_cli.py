@@ -42,6 +42,11 @@ def left_alone(place: Workplace) -> bool:
     return [path.name for path in place.out.iterdir()] == ["latest.json"] and place.bytes() == b"as before"
 
 
+def nothing_built(place: Workplace) -> bool:
+    """Whether there is no index and no vector. What was read of the documents may be kept."""
+    return not place.index_dir.exists() or all(path.name.startswith("kept.") for path in place.index_dir.iterdir())
+
+
 def page(name: str, content: str | bytes) -> Damage:
     return lambda place: (place.corpus / name).write_bytes(content.encode() if isinstance(content, str) else content)
 
@@ -126,7 +131,7 @@ def test_bad_input_is_told_before_anything_is_written(place, capsys, damage, opt
     assert "Traceback" not in shown.err
     assert shown.out == ""
     assert left_alone(place)
-    assert not place.index_dir.exists()
+    assert nothing_built(place)
 
 
 @pytest.mark.parametrize(("damage", "parts"), [(damage, parts) for _, damage, parts in CORPUS])
@@ -134,7 +139,7 @@ def test_the_index_command_tells_the_same_of_the_corpus(place, capsys, damage, p
     damage(place)
     assert place.index() == 2
     assert all(part in capsys.readouterr().err for part in parts[:1])
-    assert not place.index_dir.exists()
+    assert nothing_built(place)
 
 
 def test_the_index_command_lists_the_chunkers_for_an_unknown_one(place, capsys):
@@ -238,7 +243,7 @@ def test_a_full_disk_is_told_with_the_remedy(place, capsys, option, space):
         assert "Traceback" not in message
         assert str(small) in message
         assert re.search(r"free (disk )?space", message, re.IGNORECASE)
-        assert not [path.name for path in small.iterdir() if not path.name.startswith("vectors.sqlite3")]
+        assert not [path.name for path in small.iterdir() if not path.name.startswith(("vectors.sqlite3", "kept.sqlite3"))]
     assert left_alone(place)
 
 
@@ -268,7 +273,7 @@ def test_indexes_in_a_folder_that_became_read_only_are_told_with_the_remedy(plac
 
 def test_an_altered_model_file_is_refused(place, capsys, monkeypatch):
     monkeypatch.setitem(wheel.SHA256, "onnx/model.onnx", "0" * 64)
-    monkeypatch.setattr("docmind.cli.common.load_models", lambda profile: Models(OnnxEmbedder(), None))
+    monkeypatch.setattr("docmind.runs.retrieval.load_models", lambda profile: Models(OnnxEmbedder(), None))
     assert place.eval("--strategies", "headers+vector") == 2
     message = capsys.readouterr().err
     assert "was altered" in message
@@ -280,7 +285,7 @@ def test_a_fault_of_docmind_ends_with_2_and_a_traceback(place, capsys, monkeypat
     def fault(*_, **__):
         raise ZeroDivisionError("a fault")
 
-    monkeypatch.setattr("docmind.cli.evaluate.ceiling", fault)
+    monkeypatch.setattr("docmind.runs.retrieval.ceiling", fault)
     assert place.eval(*LEXICAL) == 2
     message = capsys.readouterr().err
     assert "Traceback" in message
@@ -293,7 +298,7 @@ def test_an_interrupt_ends_with_130_and_says_what_was_kept(place, capsys, monkey
     def interrupt(*_, **__):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("docmind.cli.evaluate.ceiling", interrupt)
+    monkeypatch.setattr("docmind.runs.retrieval.ceiling", interrupt)
     assert place.eval(*LEXICAL) == 130
     assert "interrupted; what is done is kept" in capsys.readouterr().err
     assert left_alone(place)
@@ -306,7 +311,7 @@ def test_a_reader_that_leaves_early_changes_no_exit_code(place):
     with os.fdopen(writing, "w") as pipe:
         done = subprocess.run(command, stdout=pipe, stderr=subprocess.PIPE, text=True, timeout=60, check=False)
     assert (done.returncode, done.stderr) == (0, "")
-    assert json.loads(place.bytes())["schema"] == "docmind.results/1"
+    assert json.loads(place.bytes())["schema"] == "docmind.results/2"
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no /dev/full here")
@@ -317,7 +322,7 @@ def test_a_full_standard_output_ends_with_2_and_the_results_are_there(place):
     assert done.returncode == 2
     assert "no space is left" in done.stderr
     assert "Traceback" not in done.stderr
-    assert json.loads(place.bytes())["schema"] == "docmind.results/1"
+    assert json.loads(place.bytes())["schema"] == "docmind.results/2"
 
 
 def test_a_terminal_that_knows_ascii_alone_gets_the_table(place):

@@ -16,15 +16,15 @@ from workplace import Workplace
 from docmind.chunking import CHUNKERS
 from docmind.chunking.headers import Headers
 from docmind.cli import main
-from docmind.cli.evaluate import _link
 from docmind.evaluation.record.baseline import baseline, read_baseline
 from docmind.evaluation.record.reading import read_record
 from docmind.evaluation.record.writing import dumps
 from docmind.models import load
 from docmind.parameters import parameter
 from docmind.retrieval import MODES
-from docmind.retrieval.engine import Engine
+from docmind.retrieval.searcher import Searcher
 from docmind.retrieval.strategies import read_strategies
+from docmind.runs.saving import link
 from docmind.types import Chunk, Split
 
 MATRIX = read_strategies(None).matrix
@@ -237,12 +237,12 @@ def test_without_check_no_baseline_is_asked_for_and_no_verdict_told(place, capsy
 
 def test_every_third_chunk_withheld_fails_with_the_flips_and_what_displaced_them(place, checked, monkeypatch):
     place.hold(production="headers+rerank")
-    whole = Engine.chunks
+    whole = Searcher._split
 
-    def withheld(self: Engine, chunker: str) -> tuple[Chunk, ...]:
-        return tuple(chunk for i, chunk in enumerate(whole(self, chunker)) if i % 3)
+    def withheld(self: Searcher, chunker: Part, progress: Progress) -> Split:
+        return Split(tuple(chunk for i, chunk in enumerate(whole(self, chunker, progress).chunks) if i % 3))
 
-    monkeypatch.setattr(Engine, "chunks", withheld)
+    monkeypatch.setattr(Searcher, "_split", withheld)
     code, said = checked(reference="matrix.json")
     assert code == 1
     found = flips(place, "matrix.json")
@@ -444,7 +444,7 @@ class Renamed:
 
 def test_another_embedder_is_compared_and_named(place, checked, monkeypatch):
     models = load("default")
-    monkeypatch.setattr("docmind.cli.common.load_models", lambda _: replace(models, embedder=Renamed(models.embedder)))
+    monkeypatch.setattr("docmind.runs.retrieval.load_models", lambda _: replace(models, embedder=Renamed(models.embedder)))
     code, said = checked()
     assert code == 0
     assert re.search(
@@ -712,14 +712,14 @@ def test_a_run_that_was_edited_is_told_by_the_diff_without_a_traceback(place, ca
 
 
 @pytest.mark.parametrize(
-    ("key", "link"),
+    ("key", "expected"),
     [("eval/questions.jsonl", "https://code.example/acme/handbook/blob/abc/"), ("../questions.jsonl", "")],
 )
-def test_questions_are_linked_where_the_answer_key_is_in_the_repository(tmp_path, monkeypatch, key, link):
+def test_questions_are_linked_where_the_answer_key_is_in_the_repository(tmp_path, monkeypatch, key, expected):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("GITHUB_SERVER_URL", "https://code.example")
     monkeypatch.setenv("GITHUB_REPOSITORY", "acme/handbook")
     monkeypatch.setenv("GITHUB_SHA", "abc")
-    assert _link(Path(key)) == link
+    assert link(Path(key)) == expected
     monkeypatch.delenv("GITHUB_SHA")
-    assert _link(Path(key)) == ""
+    assert link(Path(key)) == ""

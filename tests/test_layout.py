@@ -16,7 +16,7 @@ PACKAGE = Path(docmind.__file__).parent
 
 LAYERS = (
     ("types", "errors"),
-    ("protocols", "registry", "text", "markup", "files", "blobs", "code", "spec", "parameters", "yamlfile"),
+    ("protocols", "registry", "text", "markup", "files", "blobs", "code", "keeping", "spec", "parameters", "yamlfile"),
     ("models", "llm", "config"),
     ("corpus",),
     ("chunking",),

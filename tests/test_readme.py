@@ -20,9 +20,10 @@ def test_the_committed_results_are_of_the_committed_corpus_and_key():
     from docmind.corpus import load
     from docmind.evaluation.key.dataset import load_questions
     from docmind.evaluation.record.instrument import instrument
+    from docmind.evaluation.scoring.measures import standard
 
     documents = load(readme_tables.ROOT / "corpus")
-    now = instrument(load_questions(readme_tables.ROOT / "eval" / "questions.jsonl", documents), documents)
+    now = instrument(load_questions(readme_tables.ROOT / "eval" / "questions.jsonl", documents), documents, standard())
     kept = readme_tables.baseline().instrument
     assert (kept.answer_key, kept.pages, kept.questions) == (now.answer_key, now.pages, now.questions)
     assert readme_tables.result("answers.json")["fingerprint"]["questions"] == now.questions

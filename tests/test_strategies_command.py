@@ -52,8 +52,8 @@ def test_the_strategies_of_a_file_are_listed(listed, tmp_path):
         "strategies: {spare: headers+bm25, deep: headers+mmr}\nmatrix: [deep, headers+vector]\ngate: [deep]\n"
     )
     found = rows(listed("--strategies-file", str(file)))
-    assert ["deep", "yes", "headers(size=500)+mmr(vector,fetch=10,lam=0.5)"] in found
-    assert ["headers+vector", "no", "headers(size=500)+vector"] in found
+    assert ["deep", "yes", "headers(size=500,overlap=0)+mmr(vector,fetch=10,lam=0.5)"] in found
+    assert ["headers+vector", "no", "headers(size=500,overlap=0)+vector"] in found
     assert ["spare", "headers+bm25"] in found
 
 

@@ -28,13 +28,14 @@ class Engine:
         settings: Settings,
         models: Models,
         observe: Callable[[Built], object] = ignore,
-        look_every: float = LOOK_EVERY,
+        look_every: float | None = None,
     ) -> None:
-        """`observe` is told of each index; after `look_every` seconds it is looked whether documents were changed."""
+        """`observe` is told of each index; after `look_every` seconds, LOOK_EVERY
+        if None, it is looked whether documents were changed."""
         self.settings = settings
         self.models = models
         self._observe = observe
-        self._look_every = look_every
+        self._look_every = LOOK_EVERY if look_every is None else look_every
         self._lock = Lock()
         self._searcher: Searcher | None = None
         self._looked = 0.0

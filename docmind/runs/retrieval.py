@@ -217,15 +217,14 @@ class _Evaluating:
             left_out=key.left_out,
         )
         path = searcher.settings.questions
-        inside = saving.in_repository(path)
         material = Material(
             record=record,
             timings=timings,
             questions=key.questions,
             documents=documents,
             relevant=relevant,
-            key=inside or path.as_posix(),
-            link=saving.link() if inside else "",
+            key=saving.in_repository(path) or path.as_posix(),
+            link=saving.link(path),
         )
         return Evaluation(record, material, searcher.settings)
 

@@ -50,8 +50,8 @@ def in_repository(path: Path) -> str:
     return whole.relative_to(here).as_posix() if whole.is_relative_to(here) else ""
 
 
-def link() -> str:
-    """Where the files of this commit stand on the web, if a GitHub Actions job says so; else ""."""
+def link(path: Path) -> str:
+    """Where the files of this commit stand on the web, if a GitHub Actions job says so and `path` is one of them; else ""."""
     parts = [os.environ.get(name) for name in ("GITHUB_SERVER_URL", "GITHUB_REPOSITORY", "GITHUB_SHA")]
     server, repository, commit = parts
-    return f"{server}/{repository}/blob/{commit}/" if all(parts) else ""
+    return f"{server}/{repository}/blob/{commit}/" if all(parts) and in_repository(path) else ""

@@ -70,6 +70,7 @@ def answered(name: str, side: int, searcher: Callable[[], Searcher], strategy: s
 
 
 def show_reply(found: Reply, name: str) -> None:
+    """An answer with its passages and how long each stage took; `name` is on the page once."""
     answer = found.answer
     st.html(markup.answer(found, name))
     if not answer.supported:
@@ -88,6 +89,7 @@ def show_reply(found: Reply, name: str) -> None:
 
 
 def show_passage(passage: Passage, name: str) -> None:
+    """A passage, and the way to its page."""
     st.html(markup.passage(passage, name))
     if st.button("Read it in its page", key=f"{name}-{passage.number}", type="tertiary", icon=":material/article:"):
         show_page(passage)
@@ -95,6 +97,7 @@ def show_passage(passage: Passage, name: str) -> None:
 
 @st.dialog("The passage in its page", width="large")
 def show_page(passage: Passage) -> None:
+    """The whole page, the passage in sight."""
     st.html(f'<div class="place">{markup.place(passage)}</div>{markup.whole_page(passage)}')
 
 

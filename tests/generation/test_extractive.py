@@ -13,7 +13,7 @@ from docmind.generation.answer import LONGEST_QUESTION, answerer, ask
 from docmind.generation.extractive import QUOTED, THRESHOLD, Extractive
 from docmind.generation.prompts import ABSTENTION
 from docmind.models import load
-from docmind.retrieval.engine import Engine
+from docmind.retrieval.searcher import Searcher
 from docmind.types import Chunk, Document, Hit, Query, Ranking, Span
 
 QUESTION = "How many days of annual leave do I have?"
@@ -177,18 +177,17 @@ def test_nothing_to_ask_or_to_quote_ends_in_an_abstention(words, found, texts, q
 
 
 @pytest.fixture
-def engine(corpus, tmp_path):
-    made = Engine(Settings(corpus=corpus, index_dir=tmp_path / "indexes"), load("default"))
-    yield made
-    made.close()
+def searcher(corpus, tmp_path):
+    with Searcher(Settings(corpus=corpus, index_dir=tmp_path / "indexes"), load("default")) as made:
+        yield made
 
 
-def test_real_answers_are_quotations_whose_spans_point_to_their_words(engine):
-    done = ask(engine, "headers+rerank", "extractive", QUESTION)
+def test_real_answers_are_quotations_whose_spans_point_to_their_words(searcher):
+    done = ask(searcher, "headers+rerank", "extractive", QUESTION)
     assert "“You have 25 days of annual leave a year.” [1]" in done.text.split("\n\n")[0]
     assert not done.abstained
     assert done.confidence >= THRESHOLD
-    texts = {document.id: document.text for document in engine.documents}
+    texts = {document.id: document.text for document in searcher.documents.values()}
     pointed = {
         (citation.number, texts[span.doc_id][span.start : span.end])
         for citation in done.citations
@@ -200,45 +199,46 @@ def test_real_answers_are_quotations_whose_spans_point_to_their_words(engine):
     assert set(done.timings) == {"retrieval", "answer"}
 
 
-def test_the_same_question_gets_the_same_answer(engine, corpus, tmp_path):
-    first = ask(engine, "headers+hybrid", "extractive", QUESTION)
-    other = Engine(Settings(corpus=corpus, index_dir=tmp_path / "other"), load("default"))
+def test_the_same_question_gets_the_same_answer(searcher, corpus, tmp_path):
+    first = ask(searcher, "headers+hybrid", "extractive", QUESTION)
+    other = Searcher(Settings(corpus=corpus, index_dir=tmp_path / "other"), load("default"))
     again = ask(other, "headers+hybrid", "extractive", QUESTION)
     other.close()
     assert (again.text, again.confidence, again.citations) == (first.text, first.confidence, first.citations)
 
 
 @pytest.mark.parametrize("question", ["", " ", "\x00\x07", "\u200b", "\udcff", "?!", "👶🏽"])
-def test_a_question_without_words_is_refused_and_would_not_be_answered(engine, question):
+def test_a_question_without_words_is_refused_and_would_not_be_answered(searcher, question):
     with pytest.raises(UsageError, match="holds no word"):
-        ask(engine, "headers+rerank", "extractive", question)
-    ranking = engine.retrieve("headers+rerank", question, 3)
-    done = answerer("extractive", engine, "headers+rerank").answer(Query(question), ranking)
+        ask(searcher, "headers+rerank", "extractive", question)
+    ranking = searcher("headers+rerank", question, 3)
+    done = answerer("extractive", searcher, "headers+rerank").answer(Query(question), ranking)
     assert (done.text, done.abstained) == (ABSTENTION, True)
 
 
-def test_a_question_may_have_4000_characters(engine):
-    assert ask(engine, "headers+rerank", "extractive", "x" * LONGEST_QUESTION).abstained
+def test_a_question_may_have_4000_characters(searcher):
+    assert ask(searcher, "headers+rerank", "extractive", "x" * LONGEST_QUESTION).abstained
     with pytest.raises(UsageError, match=r"has 4,001 characters; it may have 4,000\. Shorten it"):
-        ask(engine, "headers+rerank", "extractive", "x" * 4_001)
+        ask(searcher, "headers+rerank", "extractive", "x" * 4_001)
 
 
-def test_what_cannot_be_seen_is_not_asked(engine):
-    plain = ask(engine, "headers+rerank", "extractive", QUESTION)
-    odd = ask(engine, "headers+rerank", "extractive", f"\x00{QUESTION}\u202e\x9b")
+def test_what_cannot_be_seen_is_not_asked(searcher):
+    plain = ask(searcher, "headers+rerank", "extractive", QUESTION)
+    odd = ask(searcher, "headers+rerank", "extractive", f"\x00{QUESTION}\u202e\x9b")
     assert (odd.text, odd.confidence) == (plain.text, plain.confidence)
 
 
-def test_what_has_nothing_to_do_with_the_pages_is_not_answered(engine):
-    done = ask(engine, "headers+rerank", "extractive", "Which telescope found the exoplanet?")
+def test_what_has_nothing_to_do_with_the_pages_is_not_answered(searcher):
+    done = ask(searcher, "headers+rerank", "extractive", "Which telescope found the exoplanet?")
     assert (done.text, done.abstained, done.citations) == (ABSTENTION, True, ())
     assert done.confidence < THRESHOLD
 
 
-def test_a_page_of_characters_that_the_model_does_not_see_is_passed_over(engine, corpus):
+def test_a_page_of_characters_that_the_model_does_not_see_is_passed_over(corpus, tmp_path):
     (corpus / "a.md").write_text("\u200b\u200b\n", encoding="utf-8")
     for page in ("pay.md", "travel/rail.md"):
         (corpus / page).unlink()
-    done = ask(engine, "headers+vector", "extractive", QUESTION)
+    with Searcher(Settings(corpus=corpus, index_dir=tmp_path / "indexes"), load("default")) as searcher:
+        done = ask(searcher, "headers+vector", "extractive", QUESTION)
     assert "a.md" in {hit.chunk.doc_id for hit in done.ranking.hits}
     assert "25 days" in done.text

@@ -23,7 +23,7 @@ TEN = [
     ("text", "full"),
     [
         ("headers+bm25", "headers(size=500,overlap=0)+bm25"),
-        (" headers( size = 300 ) + hybrid ", f"headers(size=300)+{HYBRID}"),
+        (" headers( size = 300 ) + hybrid ", f"headers(size=300,overlap=0)+{HYBRID}"),
         ("recursive+mmr", "recursive(size=1000,overlap=200)+mmr(vector,fetch=10,lam=0.5)"),
         ("fixed_500(overlap=0)+vector", "fixed(size=500,overlap=0)+vector"),
         ("semantic(percentile=90.50)+rerank", f"semantic(percentile=90.5)+rerank({HYBRID},depth=20)"),

@@ -18,7 +18,7 @@ from handmade_pdf import pdf
 from docmind.corpus import FORMATS
 from docmind.errors import StorageError
 from docmind.models import load
-from docmind.retrieval.engine import quiet
+from docmind.retrieval.searcher import quiet
 from docmind.serving.uploads import Told, Uploads
 from docmind.types import Document
 
@@ -66,14 +66,14 @@ def add(uploads: Uploads, *files: tuple[str, bytes | str]) -> list[Told]:
 
 
 def documents(uploads: Uploads) -> dict[str, Document]:
-    assert uploads.engine
-    return {id_.removeprefix("documents/"): document for id_, document in uploads.engine.pages().items()}
+    assert uploads.searcher
+    return {id_.removeprefix("documents/"): document for id_, document in uploads.searcher.documents.items()}
 
 
 def found(uploads: Uploads, question: str) -> str:
     """All that can be found at all."""
-    assert uploads.engine
-    return "\n".join(hit.text for hit in uploads.engine.retrieve(STRATEGY, question, 100).hits)
+    assert uploads.searcher
+    return "\n".join(hit.text for hit in uploads.searcher(STRATEGY, question, 100).hits)
 
 
 def kept(temp: Path) -> bytes:
@@ -128,7 +128,7 @@ def test_deleting_leaves_the_others_and_embeds_nothing_again(uploads, temp, embe
     assert b"4711" not in kept(temp)
     assert len(embedder.texts) == 2
     uploads.delete("b.md", STRATEGY, quiet)
-    assert (uploads.engine, uploads.names) == (None, ())
+    assert (uploads.searcher, uploads.names) == (None, ())
     assert b"Tea at four" not in kept(temp)
 
 
@@ -186,7 +186,7 @@ def test_a_change_that_fails_changes_nothing(uploads, monkeypatch):
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patched:
-        patched.setattr("docmind.serving.shared.SharedEngine.make_ready", stop)
+        patched.setattr("docmind.retrieval.searcher.Searcher.retriever", stop)
         with pytest.raises(KeyboardInterrupt):
             add(uploads, ("a.md", "The bad one"))
     assert found(uploads, "one") == "a\n\nThe good one"
@@ -222,7 +222,7 @@ def test_closing_while_in_use_waits_for_the_end_of_it(uploads, temp):
 def test_what_nobody_holds_any_more_is_removed(temp, embedder):
     uploads = Uploads(replace(load("default"), embedder=embedder))
     add(uploads, ("a.md", "text"))
-    uploads.engine.close()
+    uploads.searcher.close()
     del uploads
     gc.collect()
     assert not list(temp.iterdir())
@@ -233,7 +233,7 @@ def test_the_end_of_the_process_removes_it(tmp_path):
 import tempfile
 from pathlib import Path
 from docmind.models import load
-from docmind.retrieval.engine import quiet
+from docmind.retrieval.searcher import quiet
 from docmind.serving.uploads import Uploads
 
 uploads = Uploads(load("default"))
