@@ -23,7 +23,7 @@ from docmind.evaluation.gate.compare import Change, compare
 from docmind.evaluation.gate.thresholds import read_thresholds
 from docmind.evaluation.key.dataset import load_questions
 from docmind.evaluation.record.baseline import read_baseline
-from docmind.evaluation.record.instrument import instrument
+from docmind.evaluation.record.instrument import document_hashes
 from docmind.evaluation.record.reading import read_record
 from docmind.evaluation.record.timings import read_bench, read_timings
 from docmind.evaluation.record.types import Record, StrategyResult
@@ -203,7 +203,7 @@ def answer_key(changed: int, state: object) -> tuple[dict[str, Question], Mappin
     """The questions by id, and the pages' hashes as results name them."""
     documents = list(handbook().searcher().documents.values())
     key = load_questions(SETTINGS.questions, documents)
-    return {question.id: question for question in key.questions}, instrument(key, documents).pages
+    return {question.id: question for question in key.questions}, document_hashes(documents)
 
 
 def against_baseline(record: Record) -> None:

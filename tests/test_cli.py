@@ -243,7 +243,9 @@ def test_a_full_disk_is_told_with_the_remedy(place, capsys, option, space):
         assert "Traceback" not in message
         assert str(small) in message
         assert re.search(r"free (disk )?space", message, re.IGNORECASE)
-        assert not [path.name for path in small.iterdir() if not path.name.startswith(("vectors.sqlite3", "kept.sqlite3"))]
+        assert not [
+            path.name for path in small.iterdir() if not path.name.startswith(("vectors.sqlite3", "kept.sqlite3"))
+        ]
     assert left_alone(place)
 
 

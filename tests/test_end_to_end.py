@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import json
-import shutil
 import logging
 import os
 import re
+import shutil
 import signal
 import socket
 import sqlite3

@@ -20,7 +20,8 @@ from docmind.evaluation.record.baseline import baseline, read_baseline
 from docmind.evaluation.record.reading import read_record
 from docmind.evaluation.record.writing import dumps
 from docmind.models import load
-from docmind.parameters import parameter
+from docmind.parameters import Part, parameter
+from docmind.protocols import Progress
 from docmind.retrieval import MODES
 from docmind.retrieval.searcher import Searcher
 from docmind.retrieval.strategies import read_strategies
@@ -444,7 +445,9 @@ class Renamed:
 
 def test_another_embedder_is_compared_and_named(place, checked, monkeypatch):
     models = load("default")
-    monkeypatch.setattr("docmind.runs.retrieval.load_models", lambda _: replace(models, embedder=Renamed(models.embedder)))
+    monkeypatch.setattr(
+        "docmind.runs.retrieval.load_models", lambda _: replace(models, embedder=Renamed(models.embedder))
+    )
     code, said = checked()
     assert code == 0
     assert re.search(

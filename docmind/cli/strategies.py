@@ -26,9 +26,8 @@ def strategies(strategies_file: StrategiesFileOption = DEFAULTS.strategies) -> N
              for name, mode in MODES.items() if mode.inner)  # fmt: skip
     _show("Modes in modes", Table(("mode", "stands for", "modes in its brackets"), tuple(inner)))
     _show("Presets", _presets({**CHUNKER_PRESETS, **MODE_PRESETS}))
-    rows = (
-        (each.name, "yes" if each.name in known.gate else "no", f"{each.chunker}+{each.mode}") for each in known.matrix
-    )
+    gated = [each.name for each in known.matrix] if known.gate is None else known.gate
+    rows = ((each.name, "yes" if each.name in gated else "no", f"{each.chunker}+{each.mode}") for each in known.matrix)
     _show("Strategies that are scored", Table(("strategy", "gated", "in full"), tuple(rows)))
     others = [name for name in known.names if name not in {each.name for each in known.matrix}]
     if others:

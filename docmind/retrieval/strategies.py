@@ -7,7 +7,6 @@ import reprlib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import docmind
 from docmind.chunking import CHUNKERS
@@ -46,11 +45,12 @@ class Strategy:
 
 @dataclass(frozen=True, slots=True)
 class Strategies:
-    """What strategies.yaml says: `matrix` is what is scored where nothing else is asked for, `gate` the names of those in
-    it that can fail a pull request, `names` the strategies that it names, as they are written there."""
+    """What strategies.yaml says: `matrix` is what is scored where nothing else is asked for; `gate` the names of those in it
+    that can fail a pull request, None where the file does not say, and all that are scored can; `names` the strategies
+    that it names, as they are written there."""
 
     matrix: tuple[Strategy, ...]
-    gate: tuple[str, ...]
+    gate: tuple[str, ...] | None
     names: Mapping[str, str]
 
     def find(self, text: str) -> Strategy:
@@ -102,7 +102,7 @@ def _mode(call: Call) -> Part:
     return Part(whole.name, tuple(inner), tuple(values.items()), str(call))
 
 
-def _expanded(call: Call, kind: str, entries: Mapping[str, Any], presets: Mapping[str, str], *, composed: bool) -> Call:
+def _expanded(call: Call, kind: str, entries: Mapping[str, object], presets: Mapping[str, str], *, composed: bool) -> Call:
     """`call` of an entry, where its name is a preset's: what it says replaces what the preset says."""
     if call.name in presets:
         base = parse_call(presets[call.name], composed=composed)
@@ -149,16 +149,16 @@ def read_strategies(path: Path | None) -> Strategies:
     ]
     names = _named(fields.get("strategies", {}), faults)
     matrix = _listed("matrix", fields.get("matrix", list(names)), names, faults)
-    gate = _listed("gate", fields["gate"], names, faults) if "gate" in fields else matrix
+    gate = _listed("gate", fields["gate"], names, faults) if "gate" in fields else None
     known = {each.name for each in matrix}
     faults += [
         f"gate: {each.name} is not in the matrix. Add it there, or leave it out here."
-        for each in gate
+        for each in gate or ()
         if each.name not in known
     ]
     if faults:
         raise UsageError("\n".join([f"{path}: faults in the strategies: {len(faults)}", *faults]))
-    return Strategies(matrix, tuple(each.name for each in gate), names)
+    return Strategies(matrix, None if gate is None else tuple(each.name for each in gate), names)
 
 
 def _named(found: object, faults: list[str]) -> dict[str, str]:

@@ -34,9 +34,14 @@ def gold_in() -> Callable[[Chunk], Gold]:
 class Scripted:
     """A retriever that answers each question with what the script holds for its text; an exception is raised."""
 
+    depth = None
+
     def __init__(self, script: dict[str, Sequence[Chunk] | BaseException], stages: tuple[Stage, ...] = ()) -> None:
         self.script = script
         self.stages = stages
+
+    def context(self, chunk: Chunk) -> tuple[Chunk, ...]:
+        return ()
 
     def retrieve(self, query: Query, k: int) -> Ranking:
         found = self.script[query.text]

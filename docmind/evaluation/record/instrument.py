@@ -18,14 +18,18 @@ from docmind.types import Chunk, Document, Hit, Question, Span, merge, overlap
 
 def instrument(key: AnswerKey, documents: Sequence[Document], measures: Sequence[Measure]) -> Instrument:
     """Of the questions asked, the documents searched, whatever the order of either, and what was measured."""
-    texts = {document.id: document.text for document in documents}
     return Instrument(
         answer_key=key.sha256,
-        pages={doc_id: _sha256(text) for doc_id, text in sorted(texts.items())},
+        pages=document_hashes(documents),
         questions=question_hashes(key.questions, {document.id: document for document in documents}),
         gold_rule=GoldRule(covered=COVERED, code=_rule_code()),
         metrics=MetricsRule(names=tuple(m.name for m in measures), depth=depth(measures), code=_metrics_code()),
     )
+
+
+def document_hashes(documents: Iterable[Document]) -> dict[str, str]:
+    """A hash of each document's text, by its id, rising."""
+    return {document.id: _sha256(document.text) for document in sorted(documents, key=lambda document: document.id)}
 
 
 def question_hashes(questions: Iterable[Question], documents: Mapping[str, Document]) -> dict[str, str]:

@@ -4,9 +4,10 @@ import pytest
 
 from docmind.evaluation.key.dataset import AnswerKey
 from docmind.evaluation.record.instrument import instrument
-from docmind.evaluation.scoring.metrics import METRICS
+from docmind.evaluation.scoring.measures import standard
 from docmind.types import Document, Gold, Question, Span, Turn
 
+METRICS = tuple(measure.name for measure in standard())
 PAGE = Document("a.md", "A", "You get 10 days. Ask first.")
 OTHER = Document("b.md", "B", "You get 10 days.")
 TEN_DAYS = Gold(spans=(Span("a.md", 8, 15),))
@@ -14,24 +15,24 @@ QUESTION = Question("q", "How many?", (TEN_DAYS,))
 
 
 def question_hash(question: Question, *documents: Document) -> str:
-    return instrument(AnswerKey((question,), (), "00"), documents or (PAGE, OTHER)).questions[question.id]
+    return instrument(AnswerKey((question,), (), "00"), documents or (PAGE, OTHER), standard()).questions[question.id]
 
 
 def test_it_names_all_that_a_figure_depends_on() -> None:
-    found = instrument(AnswerKey((QUESTION,), (), "00"), [OTHER, PAGE])
+    found = instrument(AnswerKey((QUESTION,), (), "00"), [OTHER, PAGE], standard())
     assert list(found.model_dump()) == ["answer_key", "pages", "questions", "gold_rule", "metrics"]
     assert found.answer_key == "00"
     assert list(found.pages) == ["a.md", "b.md"]
-    assert found.metrics.names == tuple(METRICS)
+    assert found.metrics.names == METRICS
     assert (found.metrics.depth, found.gold_rule.covered) == (10, 0.8)
-    assert found == instrument(AnswerKey((QUESTION,), (), "00"), [PAGE, OTHER])
+    assert found == instrument(AnswerKey((QUESTION,), (), "00"), [PAGE, OTHER], standard())
 
 
 def test_an_edit_elsewhere_in_the_page_leaves_the_question_comparable() -> None:
     moved = Document("a.md", "A", "New! You get 10 days. Ask first.")
     there = replace(QUESTION, gold=(Gold(spans=(Span("a.md", 13, 20),)),))
     assert question_hash(there, moved, OTHER) == question_hash(QUESTION)
-    pages = [instrument(AnswerKey((), (), "00"), [p]).pages["a.md"] for p in (PAGE, moved)]
+    pages = [instrument(AnswerKey((), (), "00"), [p], standard()).pages["a.md"] for p in (PAGE, moved)]
     assert pages[0] != pages[1]
 
 

@@ -14,10 +14,12 @@ from docmind.evaluation.record.results import Graded, results
 from docmind.evaluation.record.types import GoldRule, HitResult, Instrument, MetricsRule, QuestionResult
 from docmind.evaluation.record.writing import dumps
 from docmind.evaluation.scoring.asking import run
-from docmind.evaluation.scoring.attribution import ceiling, lost_at
-from docmind.evaluation.scoring.metrics import METRICS
+from docmind.evaluation.scoring.attribution import Winners, ceiling, lost_at, shown_by
+from docmind.evaluation.scoring.measures import standard
 from docmind.evaluation.scoring.score import score
 from docmind.types import Stage
+
+METRICS = tuple(measure.name for measure in standard())
 
 
 @pytest.fixture
@@ -37,12 +39,14 @@ def grade(chunks, scripted):
         script = {question.text: script.get(question.text, chunks[:4]) for question in questions}
         retriever = scripted(script, (Stage("vector", "candidates", tuple(chunks[:4]), 0.1),))
         done = run(name, retriever, questions)
+        winning = Winners(questions).among(chunks, shown_by(retriever))
         lost = {
-            question.id: lost_at(outcome, question, chunks)
+            question.id: lost_at(outcome, question, winning)
             for question, outcome in zip(questions, done.outcomes, strict=True)
         }
         chunker, mode = name.split("+")
-        return Graded(done, chunker, mode, score(done, questions, len), ceiling(chunks, questions), lost)
+        scores = score(done, questions, standard(), len)
+        return Graded(done, chunker, mode, scores, ceiling(winning, questions), lost)
 
     return make
 
@@ -53,7 +57,7 @@ def instrument(questions, pages=("page.md",)) -> Instrument:
         pages=dict.fromkeys(pages, "f" * 64),
         questions=dict.fromkeys(sorted(question.id for question in questions), "f" * 64),
         gold_rule=GoldRule(covered=0.8, code="c"),
-        metrics=MetricsRule(names=tuple(METRICS), depth=10, code="c"),
+        metrics=MetricsRule(names=METRICS, depth=10, code="c"),
     )
 
 

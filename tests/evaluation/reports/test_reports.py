@@ -4,13 +4,16 @@ import pytest
 from handmade import DOCUMENTS, parts, questions
 from handmade import results as record
 
-from docmind.config import MATRIX
 from docmind.evaluation.record.types import MetricsRule, QuestionResult, SliceResult, StrategyResult
 from docmind.evaluation.reports import REPORTS, Material
 from docmind.evaluation.reports.markdown import wilson
 from docmind.evaluation.reports.tables import details, hardest, ladder, losses, matrix
-from docmind.evaluation.scoring.metrics import METRICS
+from docmind.evaluation.scoring.measures import standard
+from docmind.retrieval.strategies import read_strategies
 from docmind.types import Gold, Question, Span
+
+MATRIX = read_strategies(None).matrix
+METRICS = tuple(measure.name for measure in standard())
 
 
 def strategy(hit3, *, dev=None, lost=None, error=None):
