@@ -369,9 +369,7 @@ def test_results_that_were_edited_are_told_by_one_notice(evaluated, edit):
     page = AppTest.from_file(str(APP), default_timeout=60).run()
     assert not page.exception
     [told] = re.findall(r'<div class="notice.*?</div>', shown(page))
-    assert re.search(
-        r"results/latest\.json: [a-z].*(is missing|was found; expected: ).*\. Make it anew: docmind eval\.</div>", told
-    )
+    assert re.search(r"results/latest\.json: [a-z].*(is missing|expected).*\. Make it anew: docmind eval\.</div>", told)
 
 
 @pytest.mark.parametrize(
@@ -400,7 +398,7 @@ def test_the_hardest_questions_are_counted(evaluated):
     for name, strategy in run["strategies"].items():
         missed = name != "headers+rerank"
         strategy["questions"]["q1"].update(ranks=[None], lost_at="candidates")
-        strategy["questions"]["q3"].update(ranks=[4 if missed else 3], lost_at="candidates" if missed else None)
+        strategy["questions"]["q3"].update(ranks=[None if missed else 3], lost_at="candidates" if missed else None)
     path.write_text(json.dumps(run))
     page = AppTest.from_file(str(APP), default_timeout=60).run()
     worst = page.dataframe[2].value[["id", "missed by"]].to_numpy().tolist()

@@ -23,6 +23,8 @@ def faults(record: Record) -> Iterator[str]:
     treatment = plain_fault(record.fingerprint.treatment, "fingerprint.treatment")
     if treatment:
         yield treatment
+    if not record.counts.answerable:
+        yield "counts.answerable: 0 was found; expected: at least 1, since a run without one is not scored."
     if not record.strategies:
         yield "strategies: there is none; at least one was expected."
     yield from _types(record)
@@ -149,12 +151,10 @@ def _pieces(record: Record) -> Iterator[str]:
 
 def _counts(record: Record) -> Iterator[str]:
     counts, asked = record.counts, len(record.instrument.questions)
-    if not counts.answerable:
-        yield "counts.answerable: 0 was found; expected: at least 1, since a run without one is not scored."
     if counts.answerable + counts.unanswerable != asked:
         yield (
-            f"counts: {counts.answerable} answerable and {counts.unanswerable} unanswerable were found; expected: {asked} "
-            "together, the instrument's questions."
+            f"counts.answerable: {counts.answerable} was found, and counts.unanswerable: {counts.unanswerable}; expected: "
+            f"{asked} together, the instrument's questions."
         )
     errors = sum(len(strategy.errors) for strategy in record.strategies.values())
     if counts.errors != errors:
