@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from docmind.evaluation.gate.verdict import Verdict
 from docmind.evaluation.record.types import Record
 from docmind.evaluation.scoring.latency import Latency
+from docmind.spec import slug
 from docmind.types import Document, Question
 
 
@@ -36,7 +37,7 @@ class Material:
 class Report:
     """A way to tell results: `render` gives its files, as texts by name; none where there is nothing to tell.
 
-    `files` are the names that they may have, in which "{strategy}" stands for one of the record: what an earlier run may
+    `files` are the names that they may have, in which "{strategy}" stands for the slug of one of the record: what an earlier run may
     have left behind under these would be taken for this one's.
     """
 
@@ -46,7 +47,7 @@ class Report:
     def names(self, strategies: Iterable[str]) -> frozenset[str]:
         """The names of its files where these strategies are told."""
         return frozenset(
-            name.replace("{strategy}", strategy)
+            name.replace("{strategy}", slug(strategy))
             for name in self.files
             for strategy in (strategies if "{strategy}" in name else [""])
         )

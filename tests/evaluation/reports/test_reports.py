@@ -10,6 +10,7 @@ from docmind.evaluation.reports.markdown import wilson
 from docmind.evaluation.reports.tables import details, hardest, ladder, losses, matrix
 from docmind.evaluation.scoring.measures import standard
 from docmind.retrieval.strategies import read_strategies
+from docmind.spec import slug
 from docmind.types import Gold, Question, Span
 
 MATRIX = read_strategies(None).matrix
@@ -96,7 +97,7 @@ def test_a_metric_and_a_strategy_that_are_added_stand_wherever_they_belong():
     assert "foo@7" in files["latest.md"]
     for name in ("latest.md", "latest.html", "latest.junit.xml"):
         assert "brand\\_new" in files[name] or "brand_new" in files[name], name
-    assert "latest.headers(size=300)+brand_new.qrels" in files
+    assert f"latest.{slug('headers(size=300)+brand_new')}.qrels" in files
     assert set(files) <= {name for report in REPORTS.values() for name in report.names(found.strategies)}
 
 

@@ -4,6 +4,7 @@ import pytest
 
 from docmind.errors import IncompleteError, ModelError
 from docmind.evaluation.scoring.asking import distinct, run
+from docmind.evaluation.scoring.measures import standard
 from docmind.evaluation.scoring.score import score
 from docmind.types import Gold, Hit, Ranking
 
@@ -57,6 +58,8 @@ def test_what_is_no_fault_of_one_question_ends_the_run(error: BaseException, ask
 @pytest.mark.parametrize("value", [float("nan"), float("inf")])
 def test_a_score_that_is_no_number_is_an_error(value: float, chunks, ask) -> None:
     class Broken:
+        depth = None
+
         def retrieve(self, query: object, k: int) -> Ranking:
             return Ranking((Hit(chunks[0], value, 1),))
 
@@ -71,7 +74,7 @@ def test_means_are_over_every_answerable_question(chunks, gold_in, ask, scripted
     a, b = chunks[:2]
     questions = [ask(id_, gold_in(a)) for id_ in ("first", "second", "lost", "empty")] + [ask("none")]
     script = {"first": [a], "second": [b, a], "lost": [b], "empty": [], "none": [a]}
-    scores = score(run("s", scripted(script), questions), questions, TOKENS)
+    scores = score(run("s", scripted(script), questions), questions, standard(), TOKENS)
     assert scores.overall.n == 4
     assert scores.overall.metrics["hit@3"] == 2 / 4
     assert scores.overall.metrics["mrr@5"] == 1.5 / 4
@@ -88,7 +91,7 @@ def test_slices_hold_the_answerable_questions_that_name_them(chunks, gold_in, as
         ask("q5", type="unanswerable", split="dev"),
     ]
     script = {"q1": [a], "q2": [b], "q3": [a], "q4": [b], "q5": [a]}
-    scores = score(run("s", scripted(script), questions), questions, TOKENS)
+    scores = score(run("s", scripted(script), questions), questions, standard(), TOKENS)
     hits = {name: (part.n, part.metrics["hit@1"]) for name, part in {**scores.by_type, **scores.by_split}.items()}
     assert hits == {"direct": (2, 1 / 2), "vague": (1, 1), "dev": (1, 1), "test": (1, 0)}
     assert scores.overall.n == 4
@@ -96,7 +99,9 @@ def test_slices_hold_the_answerable_questions_that_name_them(chunks, gold_in, as
 
 def test_a_metric_that_one_question_does_not_define_has_no_mean(chunks, gold_in, ask, scripted) -> None:
     questions = [ask("spans", gold_in(chunks[0])), ask("document", Gold(doc_id="page.md"))]
-    scores = score(run("s", scripted(dict.fromkeys(["spans", "document"], chunks)), questions), questions, TOKENS)
+    scores = score(
+        run("s", scripted(dict.fromkeys(["spans", "document"], chunks)), questions), questions, standard(), TOKENS
+    )
     assert scores.overall.metrics["span_recall@5"] is None
     assert scores.overall.metrics["hit@1"] == 1
 
@@ -105,7 +110,7 @@ def test_one_error_leaves_no_metrics(chunks, gold_in, ask, scripted) -> None:
     """Not even where the question is unanswerable: the run is not what was asked for."""
     questions = [ask("q1", gold_in(chunks[0]), type="direct", split="dev"), ask("none")]
     done = run("s", scripted({"q1": [chunks[0]], "none": ValueError("x")}), questions)
-    scores = score(done, questions, TOKENS)
+    scores = score(done, questions, standard(), TOKENS)
     assert scores.overall is None
     assert (scores.by_type, scores.by_split) == ({}, {})
     assert scores.errors == {"none": "ValueError: x"}
@@ -115,13 +120,13 @@ def test_a_question_without_outcome_is_not_left_out_of_the_mean(chunks, gold_in,
     asked = ask("q1", gold_in(chunks[0]))
     done = run("s", scripted({"q1": [chunks[0]]}), [asked])
     with pytest.raises(IncompleteError, match="no outcome for 1 of 2 questions, 'q2'"):
-        score(done, [asked, ask("q2", gold_in(chunks[0]))], TOKENS)
+        score(done, [asked, ask("q2", gold_in(chunks[0]))], standard(), TOKENS)
 
 
 def test_nothing_answerable_is_nothing_to_score(chunks, ask, scripted) -> None:
     questions = [ask("none")]
     with pytest.raises(IncompleteError, match="none of 1 questions has gold"):
-        score(run("s", scripted({"none": [chunks[0]]}), questions), questions, TOKENS)
+        score(run("s", scripted({"none": [chunks[0]]}), questions), questions, standard(), TOKENS)
 
 
 def test_the_order_of_the_questions_changes_no_bit(chunks, gold_in, ask, scripted) -> None:
@@ -129,10 +134,10 @@ def test_the_order_of_the_questions_changes_no_bit(chunks, gold_in, ask, scripte
     generator = random.Random(5)
     questions = [ask(f"q{i}", gold_in(chunks[generator.randrange(10)])) for i in range(60)]
     retriever = scripted({q.text: generator.sample(chunks, 10) for q in questions})
-    scores = score(run("s", retriever, questions), questions, TOKENS)
+    scores = score(run("s", retriever, questions), questions, standard(), TOKENS)
     for _ in range(5):
         generator.shuffle(questions)
-        assert score(run("s", retriever, questions), questions, TOKENS) == scores
+        assert score(run("s", retriever, questions), questions, standard(), TOKENS) == scores
 
 
 def test_tokens_are_those_of_what_is_shown(page, chunks, gold_in, ask) -> None:
@@ -140,10 +145,12 @@ def test_tokens_are_those_of_what_is_shown(page, chunks, gold_in, ask) -> None:
     fit 1,000 and gold in the fifth does not."""
 
     class WithNeighbours:
+        depth = None
+
         def retrieve(self, query: object, k: int) -> Ranking:
             return Ranking(tuple(Hit(chunk, -rank, rank, (chunks[9],)) for rank, chunk in enumerate(chunks[:5], 1)))
 
     questions = [ask("fourth", gold_in(chunks[3])), ask("fifth", gold_in(chunks[4]))]
-    scores = score(run("s", WithNeighbours(), questions), questions, len)
+    scores = score(run("s", WithNeighbours(), questions), questions, standard(), len)
     assert scores.overall.metrics["hit@1000tok"] == 1 / 2
     assert scores.overall.metrics["hit@5"] == 1

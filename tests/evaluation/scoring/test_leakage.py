@@ -56,7 +56,7 @@ def made(name, error=None, **ranks):
         Outcome(q.id, Query(q.text), Ranking(()), (ranks.get(q.id),) if q.gold else (), error if q.id == "d1" else None)
         for q in QUESTIONS
     )
-    return Run(name, outcomes)
+    return Run(name, outcomes, 10)
 
 
 BM25 = made("headers+bm25", d1=1, d2=3, v1=4, n1=2)

@@ -7,10 +7,11 @@ import ir_measures
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from ir_measures import RR, Success, nDCG
+from ir_measures import RR, R, Success, nDCG
 
 from docmind.evaluation.scoring.asking import distinct
-from docmind.evaluation.scoring.metrics import METRICS, Judged
+from docmind.evaluation.scoring.measures import measure, standard
+from docmind.evaluation.scoring.metrics.judged import Judged
 from docmind.evaluation.scoring.spans import ranks
 from docmind.types import Chunk, Document, Gold, Hit, Span
 
@@ -24,11 +25,11 @@ def judged(hits: Sequence[Hit], gold: Sequence[Gold], tokens: int = 100) -> Judg
 
 def values(hits: Sequence[Hit], gold: Sequence[Gold], tokens: int = 100) -> dict[str, float | None]:
     question = judged(hits, gold, tokens)
-    return {name: metric(question) for name, metric in METRICS.items()}
+    return {each.name: each.of(question) for each in standard()}
 
 
 def test_the_catalogue_has_the_names_of_the_results_in_their_order() -> None:
-    assert list(METRICS) == NAMES.split()
+    assert [each.name for each in standard()] == NAMES.split()
 
 
 def test_gold_listed_twice_counts_once(chunks, listed, gold_in) -> None:
@@ -101,7 +102,8 @@ def test_spans_past_rank_5_do_not_count(chunks, listed, gold_in) -> None:
 
 def test_whole_documents_have_no_span_metrics_but_all_others(chunks, listed) -> None:
     found = values(listed(chunks[:2]), [Gold(doc_id="page.md")])
-    assert [name for name, value in found.items() if value is None] == [n for n in METRICS if n.startswith("span_")]
+    undefined = [name for name, value in found.items() if value is None]
+    assert undefined == [each.name for each in standard() if each.name.startswith("span_")]
     assert found["hit@1"] == 1
 
 
@@ -114,12 +116,12 @@ def test_the_budget_takes_whole_hits_in_rank_order(chunks, listed, gold_in, toke
 def test_the_budget_may_be_used_to_its_last_token() -> None:
     """600 + 400 = 1,000."""
     gold = Gold(spans=(Span("a", 0, 9),))
-    assert METRICS["hit@1000tok"](Judged((gold,), (2,), ((), ()), (600, 400))) == 1
+    assert measure("hit@1000tok").of(Judged((gold,), (2,), ((), ()), (600, 400))) == 1
 
 
 def test_a_small_hit_after_one_that_does_not_fit_is_not_taken() -> None:
     gold = Gold(spans=(Span("a", 0, 9),))
-    assert METRICS["hit@1000tok"](Judged((gold,), (3,), ((), (), ()), (600, 600, 10))) == 0
+    assert measure("hit@1000tok").of(Judged((gold,), (3,), ((), (), ()), (600, 600, 10))) == 0
 
 
 def test_no_hits_are_zero_and_no_error(gold_in, chunks) -> None:
@@ -131,8 +133,8 @@ def test_agreement_with_ir_measures_on_lists_with_ties_and_duplicates() -> None:
     generator = random.Random(11)
     pages = [Document(f"d{i}", "", "x" * 10) for i in range(30)]
     chunks = [Chunk.of(page, (Span(page.id, 0, 10),), 0) for page in pages]
-    measures = {f"hit@{k}": Success @ k for k in (1, 3, 5, 10)}
-    measures |= {"mrr@5": RR @ 5, "mrr@10": RR @ 10, "ndcg@10": nDCG @ 10}
+    families = {"hit": Success, "mrr": RR, "ndcg": nDCG, "recall": R}
+    measures = {f"{name}@{k}": theirs @ k for name, theirs in families.items() for k in (1, 3, 7, 100)}
     duplicated = 0
     for _ in range(100):
         wanted = generator.choice(chunks)
@@ -140,7 +142,8 @@ def test_agreement_with_ir_measures_on_lists_with_ties_and_duplicates() -> None:
         scores = sorted((generator.choice([0.1, 0.5, 0.9]) for _ in listed), reverse=True)
         hits = [Hit(chunk, score, rank) for rank, (chunk, score) in enumerate(zip(listed, scores, strict=True), 1)]
         duplicated += len(set(listed)) < len(listed)
-        ours = values(hits, [Gold(spans=wanted.spans)])
+        question = judged(distinct(hits), [Gold(spans=wanted.spans)])
+        ours = {name: measure(name).of(question) for name in measures}
         unique = dict.fromkeys(chunk.id for chunk in listed)
         run = {"q": {chunk_id: float(-rank) for rank, chunk_id in enumerate(unique)}}
         theirs = ir_measures.calc_aggregate(list(measures.values()), {"q": {wanted.id: 1}}, run)
@@ -182,7 +185,7 @@ def test_ndcg_is_1_for_the_ideal_order_and_never_more_for_another(grades: list[i
     order = sorted(range(len(grades)), key=lambda i: -grades[i])
     place = {piece: rank for rank, piece in enumerate(order, start=1)}
     ideal = Judged(gold, tuple(place[i] for i in range(len(grades))), (), ())
-    assert METRICS["ndcg@10"](ideal) == 1
+    assert measure("ndcg@10").of(ideal) == 1
     other = list(ideal.ranks)
     shuffler.shuffle(other)
-    assert METRICS["ndcg@10"](Judged(gold, tuple(other), (), ())) <= 1
+    assert measure("ndcg@10").of(Judged(gold, tuple(other), (), ())) <= 1
