@@ -18,8 +18,28 @@ LONGEST_MODULE = 400
 LONGEST_FUNCTION = 60
 MOST_PARAMETERS = 10
 
-JSON_EDGES = frozenset()
-"""Where values of JSON come in or go out, and have no types yet."""
+JSON_EDGES = {
+    "types.py": "the rest of a page's front matter",
+    "corpus/markdown.py": "front matter",
+    "corpus/pdf.py": "what the reader's process prints",
+    "corpus/pdftext.py": "what it prints",
+    "markup/parser.py": "markdown-it's own environment",
+    "markup/cleaning.py": "markdown-it's own environment",
+    "retrieval/fingerprint.py": "the treatment, which is compared and shown and never read",
+    "evaluation/key/dataset.py": "a line of the answer key, before it has a form",
+    "evaluation/key/forms.py": "a piece of gold, before it has a form",
+    "evaluation/gate/compare.py": "the treatment",
+    "evaluation/record/types.py": "the treatment",
+    "evaluation/record/results.py": "the treatment",
+    "evaluation/record/checking.py": "a file, before it has a form",
+    "evaluation/record/writing.py": "a file",
+    "evaluation/record/answers.py": "a file",
+    "evaluation/record/answerrows.py": "a line of a file",
+    "evaluation/reports/html.py": "the data in the page",
+    "llm/openai.py": "a server's reply",
+    "llm/schema.py": "a JSON schema",
+}
+"""Where values of JSON or YAML come in or go out, and which."""
 
 
 def functions(text: str) -> list[ast.FunctionDef]:

@@ -102,7 +102,9 @@ def _mode(call: Call) -> Part:
     return Part(whole.name, tuple(inner), tuple(values.items()), str(call))
 
 
-def _expanded(call: Call, kind: str, entries: Mapping[str, object], presets: Mapping[str, str], *, composed: bool) -> Call:
+def _expanded(
+    call: Call, kind: str, entries: Mapping[str, object], presets: Mapping[str, str], *, composed: bool
+) -> Call:
     """`call` of an entry, where its name is a preset's: what it says replaces what the preset says."""
     if call.name in presets:
         base = parse_call(presets[call.name], composed=composed)

@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 from docmind.errors import IncompleteError, LanguageModelError
 from docmind.evaluation.key.dataset import AnswerKey
@@ -244,7 +243,7 @@ class _Asking:
             self.kept[row.key] = row
 
     def _made(self, question: Question, ranking: Ranking, keys: tuple[str, str], answer: Answer | None) -> Row:
-        told: dict[str, Any]
+        told: dict[str, object]
         metrics: dict[str, float | None] = {}
         try:
             if answer is None:

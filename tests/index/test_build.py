@@ -61,10 +61,6 @@ def test_vectors_and_tokens_are_those_of_the_embedder(make, embedder):
         assert found[:, position] == pytest.approx((question @ restored.T).max(axis=1), abs=1e-6)
 
 
-def test_what_searches_is_said_for_the_fingerprint(make):
-    assert make().parts() == {"vector": "chroma", "tokens": "int8", "exact": True}
-
-
 def test_a_model_without_token_vectors_has_an_index_without_them(make, embedder, open_cache, tmp_path):
     class Plain:
         id, dim, has_tokens = "plain", embedder.dim, False
@@ -75,7 +71,6 @@ def test_a_model_without_token_vectors_has_an_index_without_them(make, embedder,
     index = make(embedder=CachedEmbedder(Plain(), open_cache(tmp_path / "plain.sqlite3")))
     assert np.array_equal(index.vectors.vectors, embedder.embed(TEXTS))
     assert index.tokens is None
-    assert index.parts() == {"vector": "chroma", "tokens": "none", "exact": True}
 
 
 def test_a_build_embeds_once_and_holds_the_token_vectors_of_one_group(tmp_path, embedder, open_cache, chunks_of):

@@ -37,8 +37,8 @@ class Material:
 class Report:
     """A way to tell results: `render` gives its files, as texts by name; none where there is nothing to tell.
 
-    `files` are the names that they may have, in which "{strategy}" stands for the slug of one of the record: what an earlier run may
-    have left behind under these would be taken for this one's.
+    `files` are the names that they may have, in which "{strategy}" stands for the slug of one of the record: what an
+    earlier run may have left behind under these would be taken for this one's.
     """
 
     render: Callable[[Material], Mapping[str, str]]

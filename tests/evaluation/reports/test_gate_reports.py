@@ -17,6 +17,7 @@ from docmind.evaluation.record.types import HitResult, QuestionResult
 from docmind.evaluation.reports import comment, diff, github, junit, trec
 from docmind.evaluation.reports.inert import cut, markdown
 from docmind.evaluation.reports.material import Material
+from docmind.evaluation.scoring.measures import measure
 from docmind.evaluation.scoring.metrics.judged import Judged
 
 HOSTILE = "a|b?\n@team <!-- marker --> ``` https://x.y #12 [a](b)"
@@ -435,10 +436,10 @@ def test_an_outside_tool_gets_our_hit_and_mrr_from_the_files(seed, tmp_path):
         list(ir_measures.read_trec_qrels(str(qrels))),
         list(ir_measures.read_trec_run(str(run))),
     )
-    for name, measure in measures.items():
+    for name, their in measures.items():
         ours = sum(measure(name).of(one) for one in judged) / len(judged)
         assert 0 < ours < 1
-        assert theirs[measure] == pytest.approx(ours, abs=1e-9), name
+        assert theirs[their] == pytest.approx(ours, abs=1e-9), name
 
 
 def test_trec_lines_have_their_columns_ids_that_can_be_read_back_and_scores_that_fall():
