@@ -15,7 +15,7 @@ from hashlib import sha256
 from importlib import resources
 from itertools import groupby
 from pathlib import PurePath
-from typing import get_args
+from typing import Any, get_args
 from urllib.parse import quote
 
 from docmind.evaluation.gate.compare import Comparison
