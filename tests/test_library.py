@@ -1,0 +1,146 @@
+"""The face for Python: light to import, and every line of its page works."""
+
+import json
+import re
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+from workplace import QUESTIONS
+
+import docmind
+from docmind.evaluation.record.writing import dumps
+from docmind.retrieval.collection import Built
+from docmind.runs.retrieval import Loaded
+
+ROOT = Path(__file__).parent.parent
+NAMES = ["headers+rerank", "headers(size=300)+rerank(depth=100)"]
+
+
+@pytest.fixture
+def place(corpus, tmp_path, monkeypatch):
+    """A folder as the page has it."""
+    corpus.rename(tmp_path / "my-docs")
+    (tmp_path / "questions.jsonl").write_text("\n".join(map(json.dumps, QUESTIONS)))
+    (tmp_path / "thresholds.yaml").write_text("production: headers+rerank\nmin_hit_at_3: 0.5\nmax_regression_pp: 3\n")
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def evaluate(*names, **more):
+    return docmind.evaluate("my-docs", "questions.jsonl", names or NAMES, **more)
+
+
+@pytest.mark.usefixtures("place")
+def test_every_line_of_the_page_works(capsys):
+    text = (ROOT / "docs" / "library.md").read_text(encoding="utf-8")
+    namespace = {}
+    blocks = re.findall(r"```python\n(.*?)```", text, re.DOTALL)
+    for block in blocks:
+        exec(compile(block, "library.md", "exec"), namespace)
+    assert len(blocks) >= 4
+    said = capsys.readouterr().out
+    assert "headers+rerank 0 lost 0 gained 1.0" in said
+    assert "passed 0" in said
+    assert "rerank" in said
+    for name in ("results/latest.html", "results/latest.json", "eval/baseline.json"):
+        assert Path(name).exists()
+
+
+def test_importing_it_is_light_and_does_nothing():
+    code = """
+import sys, docmind
+print([name for name in ("numpy", "pydantic", "typer", "chromadb", "onnxruntime", "yaml") if name in sys.modules])
+print(sorted(docmind.__all__) == docmind.__all__, set(docmind.__all__) <= set(dir(docmind)))
+from docmind import *
+print(evaluate.__module__, compare.__module__, Settings.__module__)
+try:
+    docmind.evalute
+except AttributeError as error:
+    print(error)
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=False)
+    assert done.stderr == ""
+    assert done.stdout.splitlines() == [
+        "[]",
+        "True True",
+        "docmind.runs.retrieval docmind.runs.retrieval docmind.config",
+        f"module 'docmind' has no attribute 'evalute'. There are: {', '.join(docmind.__all__)}.",
+    ]
+
+
+@pytest.mark.usefixtures("place")
+def test_a_run_is_a_mapping_that_explains_itself():
+    run = evaluate()
+    assert list(run) == NAMES
+    assert run["headers+rerank"].questions["q1"].rank == 1
+    with pytest.raises(docmind.DocMindError, match=r"unknown strategy of this run 'headers\+rerang'. Did you mean"):
+        run["headers+rerang"]
+    table = run.to_pandas()
+    assert list(table.index) == NAMES
+    assert table.loc["headers+rerank", "hit@3"] == run["headers+rerank"].metrics["hit@3"]
+    assert (table["ms"] > 0).all()
+
+
+@pytest.mark.usefixtures("place")
+def test_long_steps_indexes_and_questions_are_told():
+    steps, events = [], []
+
+    @contextmanager
+    def progress(what, total):
+        yield lambda done: steps.append((what, total))
+
+    evaluate("headers+vector", progress=progress, observe=events.append)
+    assert list(dict.fromkeys(steps)) == [
+        ("reading", 3),
+        ("headers: chunking", 3),
+        ("headers: embedding", 5),
+        ("headers+vector: asking", 5),
+        ("taking the time", 1),
+    ]
+    assert [type(event) for event in events] == [Loaded, Built]
+    assert [question.id for question in events[0].questions] == ["q1", "q2", "q3", "q4", "u1"]
+
+
+@pytest.mark.usefixtures("place")
+def test_metrics_are_added_and_the_standard_ones_stay():
+    run = evaluate("headers+rerank", metrics=["recall@20", "full@3", "hit@3"])
+    names = list(run["headers+rerank"].metrics)
+    assert names[-2:] == ["recall@20", "full@3"]
+    assert names.count("hit@3") == 1
+    assert run.record.instrument.metrics.depth == 20
+    assert docmind.compare(evaluate("headers+rerank"), run).refusals == ()
+
+
+@pytest.mark.usefixtures("place")
+def test_a_metric_deeper_than_the_list_is_refused_and_a_deeper_list_has_it():
+    with pytest.raises(
+        docmind.DocMindError, match=r"recall@100 needs 100 hits, and the list of headers\+rerank ends at"
+    ):
+        evaluate("headers+rerank", metrics=["recall@100"])
+    assert (
+        "recall@100"
+        in evaluate("headers+rerank(depth=100)", metrics=["recall@100"])["headers+rerank(depth=100)"].metrics
+    )
+
+
+@pytest.mark.usefixtures("place")
+def test_two_evaluations_at_once_find_what_one_finds():
+    expected = dumps(evaluate().record)
+    with ThreadPoolExecutor(2) as threads:
+        runs = list(threads.map(lambda _: evaluate(settings=docmind.Settings(index_dir=Path("anew"))), range(2)))
+    assert [dumps(run.record) for run in runs] == [expected, expected]
+
+
+@pytest.mark.usefixtures("place")
+def test_a_run_is_judged_by_what_its_settings_name():
+    settings = docmind.Settings(baseline=Path("eval/baseline.json"), thresholds=Path("thresholds.yaml"))
+    run = evaluate(settings=settings)
+    with pytest.raises(docmind.DocMindError, match="there is no baseline"):
+        run.check()
+    run.save("eval", baseline=True)
+    assert run.check().headline == "passed"
+    assert run.judged(run.check()).material.verdict.exit_code == 0
