@@ -28,7 +28,7 @@ from docmind.evaluation.scoring.attribution import Winners, Winning, ceiling, lo
 from docmind.evaluation.scoring.latency import Latency, latency, sample
 from docmind.evaluation.scoring.leakage import Leakage, leakage
 from docmind.evaluation.scoring.measures import Measure, depth, measure, standard
-from docmind.evaluation.scoring.score import answerable, score
+from docmind.evaluation.scoring.score import answerable, score, with_undefined
 from docmind.models import load as load_models
 from docmind.protocols import Progress, Tokenizer
 from docmind.registry import unknown
@@ -141,12 +141,12 @@ def evaluate(
         raise UsageError(
             "no strategy was given. Name at least one, such as headers+rerank, or none to score the matrix."
         )
-    measures = tuple(dict.fromkeys([*standard(), *map(measure, metrics)]))
+    demanded = tuple(map(measure, metrics))
     with Searcher(found, load_models(found.profile), progress, observe, shared=True) as searcher:
         key = load_questions(found.questions, searcher.documents.values(), types=types, ids=ids)
         answerable(key.questions)  # refuses a key without gold before any work
         observe(Loaded(key.questions))
-        return _Evaluating(searcher, key, measures, progress).evaluation(chosen)
+        return _Evaluating(searcher, key, demanded, progress).evaluation(chosen)
 
 
 def open(corpus: Place | None = None, *, settings: Settings | None = None, progress: Progress = quiet) -> Searcher:
@@ -195,12 +195,18 @@ class _Counting:
 
 @dataclass(frozen=True, slots=True)
 class _Evaluating:
-    """One evaluation on its way."""
+    """One evaluation on its way. `demanded` are the metrics that were asked for: a strategy whose list is too short for
+    one of them is refused, while a standard one is then not defined."""
 
     searcher: Searcher
     key: AnswerKey
-    measures: Sequence[Measure]
+    demanded: Sequence[Measure]
     progress: Progress
+
+    @property
+    def measures(self) -> tuple[Measure, ...]:
+        """Everything that is measured, in the order in which it is told."""
+        return tuple(dict.fromkeys([*standard(), *self.demanded]))
 
     def evaluation(self, chosen: Sequence[Strategy]) -> Evaluation:
         """Everything that can be found out about `chosen`."""
@@ -238,7 +244,7 @@ class _Evaluating:
         graded, relevant = [], {}
         for wanted in chosen:
             retriever = searcher.retriever(wanted)
-            check_depth(wanted.name, retriever.depth, self.measures)
+            check_depth(wanted.name, retriever.depth, self.demanded)
             with self.progress(f"{wanted.name}: asking", len(questions)) as advance:
                 asked = run(wanted.name, retriever, questions, asked_for, advance)
             winning = winners.among(searcher.collection(wanted.chunker).chunks, shown_by(retriever))
@@ -247,7 +253,8 @@ class _Evaluating:
                 for outcome, question in zip(asked.outcomes, questions, strict=True)
             }
             count.all(hit.text for outcome in asked.outcomes if outcome.ranking for hit in outcome.ranking.hits)
-            scores = score(asked, questions, self.measures, count)
+            fitting = [measure for measure in self.measures if measure.depth <= asked.depth]
+            scores = with_undefined(score(asked, questions, fitting, count), self.measures)
             graded.append(
                 Graded(asked, wanted.chunker.label, wanted.mode.label, scores, ceiling(winning, questions), lost)
             )

@@ -1,6 +1,7 @@
 """Questions that are remembered: the one used longest ago makes way, and batches give the same bits."""
 
 from concurrent.futures import ThreadPoolExecutor
+from types import SimpleNamespace
 
 import numpy as np
 
@@ -39,11 +40,8 @@ def test_questions_together_give_the_bits_of_one_by_one_in_fewer_runs(embedder, 
     embedder.forget_queries()
     runs = []
     session = embedder._session()
-    monkeypatch.setattr(
-        embedder,
-        "_session",
-        lambda: type("Counted", (), {"run": lambda _, *given: runs.append(1) or session.run(*given)})(),
-    )
+    counted = SimpleNamespace(run=lambda *given: runs.append(1) or session.run(*given))
+    monkeypatch.setattr(embedder, "_session", lambda: counted)
     embedder.embed_queries(QUESTIONS)
     asked = len(runs)
     together = [embedder.embed_query(question) for question in QUESTIONS]

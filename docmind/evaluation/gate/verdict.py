@@ -43,8 +43,7 @@ class Check:
 @dataclass(frozen=True, slots=True)
 class Verdict:
     """What the gate found. `incomplete` are reasons for which the run cannot be judged whole. `gated` names the strategies
-    whose regression may fail it, None all; of the others `information` tells what is missing, and their changes stand in
-    the comparison."""
+    whose regression may fail it, None all; of the others `information` tells what is missing, lost and gained."""
 
     checks: tuple[Check, ...]
     incomplete: tuple[str, ...]
@@ -125,6 +124,12 @@ def _information(comparison: Comparison, faults: Sequence[tuple[str, str]], gate
     if absent := [name for name in comparison.missing if name not in gated]:
         yield f"strategies of the baseline were not run: {', '.join(absent)}"
     yield from (fault for name, fault in faults if name not in gated)
+    for change in comparison.changes:
+        if change.strategy not in gated and (change.lost or change.gained):
+            yield (
+                f"{change.strategy} lost {plural(len(change.lost), 'question')} and gained {len(change.gained)}: Hit@3 "
+                f"{change.before} → {change.after} of {change.n}"
+            )
 
 
 def _faults(record: Record, baseline: Record) -> Iterator[tuple[str, str]]:

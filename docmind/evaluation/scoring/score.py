@@ -78,6 +78,21 @@ def score(
     )
 
 
+def with_undefined(scores: Scores, measures: Sequence[Measure]) -> Scores:
+    """`scores` with None, in their place, for those of `measures` that were not computed: a list that ends at five hits
+    has no hit@10."""
+
+    def whole(part: Slice) -> Slice:
+        return Slice(part.n, {measure.name: part.metrics.get(measure.name) for measure in measures})
+
+    return Scores(
+        overall=scores.overall and whole(scores.overall),
+        by_type={name: whole(part) for name, part in scores.by_type.items()},
+        by_split={name: whole(part) for name, part in scores.by_split.items()},
+        errors=scores.errors,
+    )
+
+
 def _check_depth(run: Run, measures: Sequence[Measure]) -> None:
     for measure in measures:
         if measure.depth > run.depth:
