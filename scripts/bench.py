@@ -16,6 +16,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -26,14 +27,16 @@ from rich.table import Table
 
 from docmind.config import Settings
 from docmind.corpus import load as load_corpus
+from docmind.evaluation.key.dataset import load_questions
 from docmind.evaluation.record.layout import dumps
 from docmind.files import write_atomic
 from docmind.models import load
-from docmind.retrieval.engine import Engine
+from docmind.retrieval.searcher import Searcher
 from docmind.retrieval.strategies import chunker, read_strategies
 
 RESULTS = Path("results/bench.json")
 MATRIX_SIZE = 2048
+THREADS = 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,15 +84,18 @@ def plain(corpus: Path, folder: Path) -> None:
             return self.embed_documents([text])[0]
 
     client = chromadb.PersistentClient(folder / "chroma", settings=chromadb.Settings(anonymized_telemetry=False))
-    engine = Engine(Settings(corpus=corpus, index_dir=folder / "unused"), load("default"))
+    searcher = Searcher(Settings(corpus=corpus, index_dir=folder / "unused"), load("default"))
     for name in dict.fromkeys(strategy.chunker.label for strategy in read_strategies(None).matrix):
         if name == "semantic":
             splitter = SemanticChunker(Fastembed(), breakpoint_threshold_amount=95)
             texts = [
-                text for document in engine.documents for text in splitter.split_text(document.text) if text.strip()
+                text
+                for document in searcher.documents.values()
+                for text in splitter.split_text(document.text)
+                if text.strip()
             ]
         else:
-            texts = [chunk.text for chunk in engine.chunks(chunker(name))]
+            texts = [chunk.text for chunk in searcher.collection(chunker(name)).chunks]
         vectors = np.stack(list(model.embed(texts)))
         collection = client.create_collection(name, embedding_function=None)
         step = client.get_max_batch_size()
@@ -117,9 +123,9 @@ def encoder_share(corpus: Path, folder: Path) -> float:
 
     A text of L tokens takes 21.3 million * L + 9,216 * L^2 floating-point operations, padding not counted.
     """
-    engine = Engine(Settings(corpus=corpus, index_dir=folder), load("default"))
+    searcher = Searcher(Settings(corpus=corpus, index_dir=folder), load("default"))
     embedder = load("default").embedder
-    texts = [chunk.text for chunk in engine.chunks(chunker("headers"))][:400]
+    texts = [chunk.text for chunk in searcher.collection(chunker("headers")).chunks][:400]
     lengths = np.array([embedder.tokenizer.count(text) + 2 for text in texts], float)
     embedder.embed(texts[:8])
     started = time.perf_counter()
@@ -132,6 +138,22 @@ def encoder_share(corpus: Path, folder: Path) -> float:
         matrix @ matrix
         best = min(best, time.perf_counter() - started)
     return rate * best / (2 * MATRIX_SIZE**3)
+
+
+def threads_over_one(corpus: Path, questions: Path, folder: Path) -> float:
+    """How many times as many questions eight threads get answered as one does, by headers+rerank on one searcher."""
+    with Searcher(Settings(corpus=corpus, index_dir=folder), load("default")) as searcher:
+        retriever = searcher.retriever(searcher.find("headers+rerank"))
+        queries = [question.query for question in load_questions(questions, searcher.documents.values()).questions]
+        retriever.retrieve(queries[0], 3)
+        spent = []
+        for workers in (1, THREADS):
+            searcher.embedder.forget_queries()
+            with ThreadPoolExecutor(workers) as threads:
+                started = time.perf_counter()
+                list(threads.map(lambda query: retriever.retrieve(query, 3), queries))
+                spent.append(time.perf_counter() - started)
+        return spent[0] / spent[1]
 
 
 def embedded(said: str) -> int:
@@ -167,6 +189,7 @@ def measure(corpus: Path, questions: Path) -> dict[str, Any]:
             "warm_embedded": embedded(warm.said),
             "rerank_minus_hybrid_ms": p50["headers+rerank"] - p50["headers+hybrid"],
             "query_p50_ms": p50,
+            "threads_over_one": threads_over_one(corpus, questions, Path(indexes)),
             "encoder_share_of_matrix_product": encoder_share(corpus, folder / "share"),
             "cold_peak_mb": cold.peak_mb,
             "warm_peak_mb": warm.peak_mb,
