@@ -128,6 +128,22 @@ def test_a_metric_deeper_than_the_list_is_refused_and_a_deeper_list_has_it():
 
 
 @pytest.mark.usefixtures("place")
+def test_names_may_be_one_text_and_odd_calls_are_told():
+    run = docmind.evaluate(
+        "my-docs", "questions.jsonl", "headers+bm25, headers+fuse(bm25,bm25_stem)", metrics="hit@2,full@3"
+    )
+    assert list(run) == ["headers+bm25", "headers+fuse(bm25,bm25_stem)"]
+    assert list(run["headers+bm25"].metrics)[-2:] == ["hit@2", "full@3"]
+    with docmind.open("my-docs") as search:
+        for k in (0, -1):
+            with pytest.raises(docmind.DocMindError, match=rf"k is {k}; how many hits"):
+                search("headers+bm25", "leave", k=k)
+    for strategies in ([], "", " , "):
+        with pytest.raises(docmind.DocMindError, match="no strategy was given"):
+            docmind.evaluate("my-docs", "questions.jsonl", strategies)
+
+
+@pytest.mark.usefixtures("place")
 def test_two_evaluations_at_once_find_what_one_finds():
     expected = dumps(evaluate().record)
     with ThreadPoolExecutor(2) as threads:

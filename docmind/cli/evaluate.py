@@ -87,7 +87,7 @@ def evaluate(
 
     run = run_evaluation(
         strategies=[strategy.name for strategy in chosen],
-        metrics=names(metrics) if metrics else (),
+        metrics=metrics or (),
         types=types or (),
         ids=ids or (),
         settings=Settings(

@@ -13,6 +13,7 @@ from types import TracebackType
 from docmind import corpus
 from docmind.chunking import CHUNKERS, stored
 from docmind.config import Settings
+from docmind.errors import UsageError
 from docmind.index.build import Index, open_or_build
 from docmind.index.cache import CachedEmbedder, VectorCache
 from docmind.keeping import Keeper
@@ -81,7 +82,9 @@ class Searcher:
         self._retrievers: dict[tuple[str, str], Retriever] = {}
 
     def __call__(self, strategy: str | Strategy, question: str | Query, k: int = 10) -> Ranking:
-        """The first `k` hits for `question`. Raises UsageError for a strategy that there is not."""
+        """The first `k` hits for `question`, k > 0. Raises UsageError for a strategy that there is not, or such a `k`."""
+        if k < 1:
+            raise UsageError(f"k is {k}; how many hits are wanted, 1 or more, was expected.")
         return self.retriever(self.find(strategy)).retrieve(
             Query(question) if isinstance(question, str) else question, k
         )

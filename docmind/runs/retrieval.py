@@ -37,6 +37,7 @@ from docmind.retrieval.fingerprint import treatment
 from docmind.retrieval.searcher import Searcher, ignore, quiet
 from docmind.retrieval.strategies import Strategy, read_strategies
 from docmind.runs import saving
+from docmind.spec import names
 from docmind.types import Question, Run
 
 if TYPE_CHECKING:
@@ -112,9 +113,9 @@ class Evaluation(Mapping[str, StrategyResult]):
 def evaluate(
     corpus: Place | None = None,
     questions: Place | None = None,
-    strategies: Sequence[str] | None = None,
+    strategies: str | Sequence[str] | None = None,
     *,
-    metrics: Sequence[str] = (),
+    metrics: str | Sequence[str] = (),
     types: Sequence[str] = (),
     ids: Sequence[str] = (),
     settings: Settings | None = None,
@@ -123,7 +124,8 @@ def evaluate(
 ) -> Evaluation:
     """Score `strategies`, by default those of the matrix, on the answer key `questions` over the documents in `corpus`.
 
-    `corpus` and `questions` stand for those of `settings`. `metrics` are computed beside the standard ones. `types` and
+    `corpus` and `questions` stand for those of `settings`. `strategies` and `metrics` may be one text, as the command has
+    it, with commas between them. `metrics` are computed beside the standard ones. `types` and
     `ids` keep only some questions. `progress` is told of long steps, `observe` of the questions and of each index.
 
     Raises a DocMindError where something is wrong with what was given; a question on which a strategy fails is an error in
@@ -136,12 +138,12 @@ def evaluate(
         questions=found.questions if questions is None else Path(questions),
     )
     named = read_strategies(found.strategies)
-    chosen = named.matrix if strategies is None else tuple(dict.fromkeys(map(named.find, strategies)))
+    chosen = named.matrix if strategies is None else tuple(dict.fromkeys(map(named.find, _names(strategies))))
     if not chosen:
         raise UsageError(
             "no strategy was given. Name at least one, such as headers+rerank, or none to score the matrix."
         )
-    demanded = tuple(map(measure, metrics))
+    demanded = tuple(map(measure, _names(metrics)))
     with Searcher(found, load_models(found.profile), progress, observe, shared=True) as searcher:
         key = load_questions(found.questions, searcher.documents.values(), types=types, ids=ids)
         answerable(key.questions)  # refuses a key without gold before any work
@@ -167,6 +169,10 @@ def compare(old: Evaluation | Record | Place, new: Evaluation | Record | Place) 
     judges nothing."""
     before, after = (side.record if isinstance(side, Evaluation) else _record(side, read_record) for side in (old, new))
     return comparing.compare(before, after)
+
+
+def _names(given: str | Sequence[str]) -> Sequence[str]:
+    return names(given) if isinstance(given, str) else given
 
 
 def _record(given: Record | Place, reader: Callable[[Path], Record]) -> Record:
