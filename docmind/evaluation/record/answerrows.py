@@ -18,7 +18,8 @@ from docmind.errors import StorageError
 from docmind.evaluation.record.layout import checksum
 from docmind.evaluation.scoring import spans
 from docmind.evaluation.scoring.answers import span_verdict
-from docmind.evaluation.scoring.summary import Count, Model, Share
+from docmind.evaluation.scoring.form import Form, Share
+from docmind.evaluation.scoring.summary import Count
 from docmind.types import Answer, Citation, Question, Ranking, Span, Usage, Verdict
 
 _log = logging.getLogger(__name__)
@@ -34,7 +35,7 @@ def _whole(span: tuple[str, int, int]) -> tuple[str, int, int]:
     return span
 
 
-class Cited(Model):
+class Cited(Form):
     """A citation as a row keeps it: the hit's chunk, and what of it was cited as (document, start, end)."""
 
     number: Annotated[int, Field(ge=1)]
@@ -42,7 +43,7 @@ class Cited(Model):
     spans: tuple[Annotated[tuple[str, int, int], AfterValidator(_whole)], ...]
 
 
-class Row(Model):
+class Row(Form):
     """A question's answer, what it rests on, and either the verdict on it or the `error` that left it without one.
 
     `answer_key` tells by its content whether the answer can be used again, `key` whether the verdict can. `answer` is None

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 import reprlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
@@ -13,6 +13,7 @@ from typing import Any, TypeVar
 from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
+from docmind.evaluation.record.layout import checksum
 from docmind.text import plural
 
 DEEPEST = 50
@@ -84,6 +85,13 @@ def whole(found: object, *schemas: str) -> dict[str, Any]:
     return dict(found)
 
 
+def check_seal(fields: Mapping[str, object], seal: object) -> None:
+    """Raise FieldError where `seal`, what stands in the file as its checksum, is not that of `fields`, all the rest."""
+    if seal != checksum(fields):
+        what = "is missing" if seal is None else "is of other contents, so the file was changed after it was written"
+        raise FieldError(f"checksum: {what}; the one of all the rest was expected.")
+
+
 def validated(form: type[M], fields: object) -> M:
     """`fields` as a `form`. Raises FieldError, which names the first field that is not what was expected, and counts the
     others."""
@@ -123,6 +131,8 @@ def _tell(details: ErrorDetails) -> str:
         return f"{at}: is missing."
     if kind == "extra_forbidden":
         return f"{at}: is unknown; no field {reprlib.repr(last)} was expected."
+    if kind == "value_error":  # what a form says of fields that do not go together, the field first
+        return f"{f'{at}.' if details['loc'] else ''}{details['msg'].removeprefix('Value error, ')}."
     expected = _EXPECTED.get(kind) or details["msg"].removeprefix("Input should be ").replace("Tuple", "the list")
     return f"{at}: {reprlib.repr(value)} was found; expected: {expected}."
 

@@ -29,6 +29,11 @@ def checksum(value: object) -> str:
     return hashlib.sha256(json.dumps(plain, sort_keys=True, separators=(",", ":")).encode()).hexdigest()
 
 
+def sealed(fields: Mapping[str, object]) -> dict[str, object]:
+    """`fields` with a checksum of themselves at their end, which whoever reads them holds them to."""
+    return {**fields, "checksum": checksum(fields)}
+
+
 def _lay_out(value: object, indent: str) -> str:
     if isinstance(value, str):
         return encode_basestring_ascii(value)

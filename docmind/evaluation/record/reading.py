@@ -6,9 +6,8 @@ from pathlib import Path
 from typing import get_args
 
 from docmind.errors import BaselineError, RecordError
-from docmind.evaluation.record.checking import FieldError, load, validated, whole
+from docmind.evaluation.record.checking import FieldError, check_seal, load, validated, whole
 from docmind.evaluation.record.consistency import faults
-from docmind.evaluation.record.layout import checksum
 from docmind.evaluation.record.types import Kind, Record
 
 VERSION = 2
@@ -66,11 +65,10 @@ def _record(found: object, kind: Kind, kinds: tuple[Kind, ...]) -> Record:
     fields = whole(found, *map(schema, kinds))
     if "kind" in fields:
         raise FieldError("kind: is unknown; no such field was expected.")
-    sealed = fields.pop("checksum", None) if kind == "baseline" else None
+    seal = fields.pop("checksum", None) if kind == "baseline" else None
     record = validated(Record, {"kind": kind, **{name: value for name, value in fields.items() if name != "schema"}})
     if told := next(faults(record), None):
         raise FieldError(told)
-    if kind == "baseline" and sealed != checksum(fields):
-        what = "is missing" if sealed is None else "is of other contents, so the file was changed after it was written"
-        raise FieldError(f"checksum: {what}; the one of all the rest was expected.")
+    if kind == "baseline":
+        check_seal(fields, seal)
     return record

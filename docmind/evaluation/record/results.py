@@ -4,12 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
-from docmind.errors import StorageError
-from docmind.evaluation.record.checking import FieldError, load, plain_fault, whole
-from docmind.evaluation.record.layout import checksum
 from docmind.evaluation.record.types import (
     Counts,
     Fingerprint,
@@ -101,28 +97,3 @@ def _hit(hit: Hit) -> HitResult:
     source = hit.chunk.doc_id
     spans = tuple((span.start, span.end) for span in merge(hit.shown) if span.doc_id == source)
     return HitResult(chunk=hit.chunk.id, source=source, spans=spans, score=float(hit.score))
-
-
-def read_object(path: Path, schemas: Sequence[str], remedy: str) -> dict[str, Any]:
-    """The JSON object in `path` that names one of `schemas`. Raises StorageError, ending with `remedy`, for anything
-    else."""
-    try:
-        found = load(path)
-        if told := plain_fault(found, ""):
-            raise FieldError(told.removeprefix(": "))
-        return whole(found, *schemas)
-    except FieldError as error:
-        raise StorageError(f"{path}: {error} {remedy}") from error
-
-
-def sealed(fields: Mapping[str, Any]) -> dict[str, Any]:
-    """`fields` with a checksum of themselves, which `unbroken` holds them to."""
-    return {**fields, "checksum": checksum(fields)}
-
-
-def unbroken(path: Path, found: dict[str, Any], remedy: str) -> dict[str, Any]:
-    """`found`, as `sealed` gave it. Raises StorageError, ending with `remedy`, where it was changed since."""
-    rest = {key: value for key, value in found.items() if key != "checksum"}
-    if found.get("checksum") != checksum(rest):
-        raise StorageError(f"{path}: was changed after it was written: its checksum is of other contents. {remedy}")
-    return found

@@ -8,7 +8,6 @@ from typing import Any
 from docmind.evaluation.record import layout
 from docmind.evaluation.record.consistency import KEPT, WHOLE
 from docmind.evaluation.record.reading import schema
-from docmind.evaluation.record.results import sealed
 from docmind.evaluation.record.types import Record, SliceResult, StrategyResult
 
 
@@ -26,7 +25,7 @@ def dumps(record: Record) -> str:
             for name, strategy in record.strategies.items()
         },
     }
-    return layout.dumps(sealed(fields) if record.kind == "baseline" else fields)
+    return layout.dumps(layout.sealed(fields) if record.kind == "baseline" else fields)
 
 
 def _strategy(strategy: StrategyResult, fields: tuple[str, ...]) -> dict[str, Any]:

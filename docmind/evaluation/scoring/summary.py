@@ -6,31 +6,25 @@ import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Annotated, Protocol, Self, TypeVar
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import Field, model_validator
 
 from docmind.evaluation.scoring import stats
 from docmind.evaluation.scoring.answers import VERDICTS
+from docmind.evaluation.scoring.form import Form, Share
 from docmind.types import Question, Verdict
 
 T = TypeVar("T")
 Count = Annotated[int, Field(ge=0)]
-Share = Annotated[float, Field(ge=0, le=1)]
 
 
-class Model(BaseModel):
-    """A part of a file: all of it must be there, of its type, and nothing else."""
-
-    model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
-
-
-class Mean(Model):
+class Mean(Form):
     """The mean of an answer metric over the `scored` answers for which it is defined; None where that is none."""
 
     value: Share | None
     scored: Count
 
 
-class Counts(Model):
+class Counts(Form):
     """Of `n` questions: how many are `judged`, how often each of the verdicts was given and its rate, over `judged`, and
     the mean of each answer metric by name."""
 
@@ -51,7 +45,7 @@ class Counts(Model):
         return self
 
 
-class Answerable(Model):
+class Answerable(Form):
     """The questions that have gold."""
 
     all: Counts
@@ -63,7 +57,7 @@ class Answerable(Model):
         yield from _named(self.all, {"type": self.by_type, "split": self.by_split})
 
 
-class Unanswerable(Model):
+class Unanswerable(Form):
     """The others: `near` where the topic is in the documents and the fact is not, `far` where neither is."""
 
     all: Counts
@@ -75,7 +69,7 @@ class Unanswerable(Model):
         yield from _named(self.all, {"distance": self.by_distance, "split": self.by_split})
 
 
-class Area(Model):
+class Area(Form):
     """An area under the ROC curve with its 95 % interval, of `n` positives and `m` negatives."""
 
     value: Share
@@ -85,7 +79,7 @@ class Area(Model):
     m: Count
 
 
-class Areas(Model):
+class Areas(Form):
     """Against all unanswerable questions, near and far ones; None where a side has no confidence."""
 
     all: Area | None
@@ -93,7 +87,7 @@ class Areas(Model):
     far: Area | None
 
 
-class Confidence(Model):
+class Confidence(Form):
     """How well the answerer's own confidence tells answerable from unanswerable questions."""
 
     all: Areas
@@ -104,7 +98,7 @@ class Confidence(Model):
         yield from _named(self.all, {"split": self.by_split})
 
 
-class Summary(Model):
+class Summary(Form):
     """Verdicts, means and confidence of a run of answers. How many answerable and unanswerable questions there are is the
     `n` of their `all`."""
 

@@ -5,11 +5,10 @@ import json
 
 import pytest
 
-from docmind.errors import BaselineError, IncompleteError, StorageError
+from docmind.errors import BaselineError, IncompleteError
 from docmind.evaluation.record.answerrows import Row
 from docmind.evaluation.record.answers import SCHEMA, AnswersRecord, Fingerprint, read_reference, written
-from docmind.evaluation.record.layout import dumps
-from docmind.evaluation.record.results import sealed
+from docmind.evaluation.record.layout import dumps, sealed
 from docmind.evaluation.scoring.summary import summary
 from docmind.types import Answer, Gold, Question, Ranking, Span
 
@@ -80,7 +79,7 @@ EDITED = WHOLE | {"verdicts": WHOLE["verdicts"] | {"a1": "correct"}}
     ("content", "message"),
     [
         (EDITED, "was changed after it was written"),
-        ({key: value for key, value in WHOLE.items() if key != "checksum"}, "was changed after it was written"),
+        ({key: value for key, value in WHOLE.items() if key != "checksum"}, "checksum: is missing"),
         (WHOLE | {"schema": "docmind.results/1"}, "its schema is 'docmind.results/1'"),
         (WHOLE | {"schema": "docmind.answers/2"}, "'docmind.answers/2', docmind.answers/3 was expected"),
         (dumps(WHOLE)[:100], "is not whole JSON"),
@@ -90,7 +89,7 @@ EDITED = WHOLE | {"verdicts": WHOLE["verdicts"] | {"a1": "correct"}}
 )
 def test_another_file_than_was_saved_is_refused(path, content, message):
     path.write_text(content if isinstance(content, str) else dumps(content), encoding="utf-8")
-    with pytest.raises(StorageError, match=message) as caught:
+    with pytest.raises(BaselineError, match=message) as caught:
         read_reference(path)
     assert caught.value.exit_code == 2
     assert "docmind answers --save-baseline" in str(caught.value)
@@ -126,7 +125,7 @@ def test_whatever_stands_in_a_place_that_does_not_belong_there_is_told_with_the_
     with pytest.raises(BaselineError) as caught:
         read_reference(sealed_file(path, found))
     told = str(caught.value)
-    assert f"{'.'.join(place)} is {odd!r}: " in told
+    assert f"{'.'.join(place)}: {odd!r} was found; expected: " in told
     assert told.startswith(str(path))
     assert told.endswith("Restore the committed file, or make it anew: docmind answers --save-baseline.")
 
@@ -137,16 +136,20 @@ ALL = WHOLE["summary"]["answerable"]["all"]
 @pytest.mark.parametrize(
     ("place", "value", "told"),
     [
-        ((), {key: WHOLE[key] for key in ("schema", "fingerprint", "verdicts")}, "summary is missing"),
-        ((), {key: WHOLE[key] for key in ("schema", "summary", "verdicts")}, "fingerprint is missing"),
-        (("more",), 1, "more is 1: Extra inputs are not permitted"),
+        ((), {key: WHOLE[key] for key in ("schema", "fingerprint", "verdicts")}, "summary: is missing"),
+        ((), {key: WHOLE[key] for key in ("schema", "summary", "verdicts")}, "fingerprint: is missing"),
+        (("more",), 1, "more: is unknown; no field 'more' was expected"),
         (("verdicts", "a9"), "correct", "fingerprint.questions was expected; 'a9' is"),
         (("fingerprint", "questions", "a9"), "x", "fingerprint.questions was expected; 'a9' is"),
         (("summary", "answerable", "all", "n"), 0, "summary.answerable.all.n >= judged"),
         (("summary", "answerable", "all", "judged"), 2, "summary.answerable.all.n >= judged"),
         (("summary", "answerable", "all", "rates"), None, "summary.answerable.all.rates: one for each verdict"),
         (("summary", "answerable", "all", "verdicts"), {"correct": 1}, "summary.answerable.all.verdicts: a count"),
-        (("summary", "answerable", "all", "metrics", "token_f1", "value"), 1.5, "metrics.token_f1.value is 1.5"),
+        (
+            ("summary", "answerable", "all", "metrics", "token_f1", "value"),
+            1.5,
+            "metrics.token_f1.value: 1.5 was found",
+        ),
     ],
 )
 def test_what_does_not_belong_together_is_told(path, place, value, told):

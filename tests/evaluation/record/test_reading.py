@@ -264,8 +264,13 @@ def test_many_faults_are_one_error_that_names_the_first_and_counts_the_others(tm
     assert refused(written(tmp_path / "b.json", odd)) == "counts.answerable: is missing. 3 faults more."
 
 
-JSON = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=5),
+JSON = st.recursive(  # floats of few digits: written ones are rounded
+    st.none()
+    | st.booleans()
+    | st.integers()
+    | st.integers(-999, 999).map(lambda n: n / 100)
+    | st.text(max_size=5)
+    | st.sampled_from([float("nan"), float("inf"), -float("inf")]),
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=5), inner, max_size=3),
     max_leaves=8,
 )
@@ -284,7 +289,7 @@ def test_whatever_stands_anywhere_is_read_as_it_is_or_refused(tmp_path, place, v
     path = written(tmp_path / "record.json", odd)
     with suppress(RecordError):
         found = read_record(path)
-        assert json.loads(dumps(found)) == json.loads(path.read_text()) or isinstance(value, float)
+        assert json.dumps(json.loads(dumps(found))) == json.dumps(json.loads(path.read_text()))
 
 
 def test_a_treatment_is_read_as_it_stands():
