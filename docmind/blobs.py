@@ -9,6 +9,7 @@ from __future__ import annotations
 import logging
 import sqlite3
 import time
+import weakref
 import zlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -64,6 +65,8 @@ class RowStore:
         self.path = path
         self._tables = dict(tables)
         self._open: sqlite3.Connection | None = None
+        # What nobody holds any more lets go of its file too: an engine's searcher, when the documents have changed.
+        self._let_go: Callable[[], object] = _nothing
         # SQLite takes one call at a time, but a transaction is several.
         self._lock = RLock()
 
@@ -98,9 +101,8 @@ class RowStore:
     def close(self) -> None:
         """Let go of the file. It opens again when it is next needed."""
         with self._lock:
-            if self._open:
-                self._open.close()
-                self._open = None
+            self._let_go()
+            self._open = None
 
     def _select(self, query: str, keys: Sequence[bytes]) -> list[tuple[Any, ...]]:
         return self._run(lambda connection: connection.execute(query, keys).fetchall())
@@ -122,6 +124,7 @@ class RowStore:
         with self._explained():
             if self._open is None:
                 self._open = self._connected()
+                self._let_go = weakref.finalize(self, self._open.close)
             return work(self._open)
 
     def _connected(self) -> sqlite3.Connection:
@@ -151,6 +154,10 @@ class RowStore:
                 f"{self.path}: the cache cannot be used ({error}). It needs a folder that can be written and free disk "
                 f"space; name another with --index-dir."
             ) from error
+
+
+def _nothing() -> None:
+    """What is to be done for a file that is not open."""
 
 
 def _crc(blobs: Sequence[bytes]) -> int:

@@ -1,10 +1,13 @@
 """A store of blobs: from run to run, for several threads and processes, and damage is told and mended."""
 
+import gc
 import logging
+import os
 import sqlite3
 import sys
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
+from pathlib import Path
 
 import pytest
 
@@ -117,3 +120,17 @@ def test_threads_share_a_store(store):
         sys.setswitchinterval(switching)
     every = {f"{t} {i} {j}".encode(): f"{t * i * j}".encode() for t in range(8) for i in range(40) for j in range(5)}
     assert store.get(list(every)) == every
+
+
+@pytest.mark.skipif(not Path("/proc/self/fd").exists(), reason="open files are listed by Linux alone")
+def test_a_store_that_nobody_holds_lets_go_of_its_file(path):
+    def files():
+        return [found for found in map(os.path.realpath, Path("/proc/self/fd").iterdir()) if found == str(path)]
+
+    held: list[object] = [BlobStore(path, "pages")]
+    held.append(held)  # only the collector frees it
+    held[0].put({b"a": b"b"})
+    assert files()
+    del held
+    gc.collect()
+    assert not files()
