@@ -162,7 +162,12 @@ def draw(record: Record, path: Path, medians: Mapping[str, float], taken: str) -
         st.altair_chart(charts.by_type({name: by_type(record.strategies[name]) for name in hit3}))
     with right:
         st.subheader("Latency against accuracy", anchor=False)
-        timed = [(name, medians[name], 100 * value) for name, value in hit3.items() if name in medians]
+        known = record.strategies
+        timed = [
+            charts.Timed(name, known[name].chunker, known[name].mode, medians[name], 100 * value)
+            for name, value in hit3.items()
+            if name in medians
+        ]
         if timed:
             st.altair_chart(charts.latency(timed))
             st.caption(f"Times from {taken}.")

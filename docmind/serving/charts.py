@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
     import altair as alt
@@ -57,15 +57,21 @@ def by_type(shares: Mapping[str, Mapping[str, float]]) -> alt.LayerChart:
     return layers
 
 
-def latency(points: Sequence[tuple[str, float, float]]) -> alt.Chart:
-    """(strategy, milliseconds, percent) in a plane, milliseconds on a logarithmic axis: colour tells the chunker, shape
-    the mode."""
+class Timed(NamedTuple):
+    """How long a strategy takes, and what it finds."""
+
+    strategy: str
+    chunker: str
+    mode: str
+    ms: float
+    percent: float
+
+
+def latency(points: Sequence[Timed]) -> alt.Chart:
+    """Milliseconds and percent as a plane, milliseconds on a logarithmic axis: colour tells the chunker, shape the mode."""
     import altair as alt
 
-    cells = []
-    for name, ms, percent in points:
-        chunker, _, mode = name.partition("+")
-        cells.append({"strategy": name, "chunker": chunker, "mode": mode or "mmr", "ms": ms, "percent": percent})
+    cells = [point._asdict() for point in points]
     ticks = alt.Axis(values=[n * 10**e for e in range(-1, 5) for n in (1, 2, 5)], format="~g")
     colours = alt.Scale(range=["#d9a441", "#2f6f62", "#8a8f8c", "#a2432b", "#6a7fa8"])
     chart: alt.Chart = (
