@@ -162,7 +162,7 @@ def test_marks_and_quotes_stay_with_their_sentence(text, expected):
 
 PIECES = ["a", "Bc", "é", "²", "7", "12.", "3) ", "2024. ", "e.g. ", "x.", "Y! ", "Z? ", "[x] ", "[1]", "**", "_", "“", "”",
           "(", ")", "|", "---", "- ", "* ", "+ ", "# ", "> ", "```", "| a |\n|---|\n",
-          " ", "\t", "\n", "\n\n", "\r", "\u2028", "…", "\x1f"]  # fmt: skip
+          " ", "\t", "\n", "\n\n", "\u2028", "…", "\x1f"]  # fmt: skip
 ANY = st.characters(exclude_categories=["Cs"], exclude_characters="\r\0")  # a cleaned text holds none of these
 TEXTS = st.lists(st.sampled_from(PIECES) | st.text(ANY, max_size=3), max_size=25).map("".join)
 LEFT_OUT = re.compile(r"(?:[\W_]|(?<!\w)\d{1,3}[.)](?=\s)|(?<=\[)[xX](?=\]\s)|(?<!\S)#{1,6}\s.*)*")
