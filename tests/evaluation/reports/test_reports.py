@@ -70,13 +70,13 @@ def test_strategies_stand_in_the_order_in_which_they_were_asked_for():
     assert table.rows[1][-1] == "–"
 
 
+DETAILED = [name for name in METRICS if name not in ("hit@1", "hit@3", "hit@5", "mrr@5")]
+
+
 def test_every_metric_that_the_matrix_does_not_show_stands_in_the_details():
     found = whole(**{"fixed_500+vector": strategy(0.5, dev=0.25)})
-    assert details(found).header == (
-        "strategy", "Hit@3 dev", "hit@10", "mrr@10", "ndcg@10", "recall@5", "full@5", "span_precision@5", "span_recall@5",
-        "span_iou@5", "hit@1000tok",
-    )  # fmt: skip
-    assert details(found).rows[1] == ("fixed_500+vector", "25.0", *["0.500"] * 9)
+    assert details(found).header == ("strategy", "Hit@3 dev", *DETAILED)
+    assert details(found).rows[1] == ("fixed_500+vector", "25.0", *["0.500"] * len(DETAILED))
 
 
 def test_a_metric_and_a_strategy_that_are_added_stand_wherever_they_belong():
@@ -85,7 +85,7 @@ def test_a_metric_and_a_strategy_that_are_added_stand_wherever_they_belong():
     extra = extra.model_copy(update={"metrics": extra.metrics | {"foo@7": 0.125}})
     found = whole(**{"headers(size=300)+brand_new": extra}, names=(*METRICS, "foo@7"))
     assert details(found).header[-1] == "foo@7"
-    assert details(found).rows[-1] == ("headers(size=300)+brand_new", *["0.250"] * 9, "0.125")
+    assert details(found).rows[-1] == ("headers(size=300)+brand_new", *["0.250"] * len(DETAILED), "0.125")
     assert details(found).rows[0][-1] == "–"
     assert matrix(found, {}).rows[-1][:3] == ("headers(size=300)+brand_new", "25.0", "25.0")
     assert losses(found).rows[-1][0] == "headers(size=300)+brand_new"

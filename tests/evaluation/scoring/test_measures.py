@@ -98,11 +98,11 @@ def test_what_stands_below_k_changes_nothing(ranks, k, tokens):
 
 
 def test_a_metric_is_a_line_and_is_measured(monkeypatch, chunks, gold_in, ask, scripted):
-    def precision(judged: Judged, k: int) -> float:
+    def newcomer(judged: Judged, k: int) -> float:
         return len(set(judged.within(k))) / k
 
-    monkeypatch.setitem(metrics.METRICS._entries, "precision@k", Family(precision, standard=(5,)))
-    assert [each.name for each in standard()][-1] == "precision@5"
+    monkeypatch.setitem(metrics.METRICS._entries, "newcomer@k", Family(newcomer, standard=(5,)))
+    assert [each.name for each in standard()][-1] == "newcomer@5"
     questions = [ask("q", gold_in(chunks[0]), gold_in(chunks[1]))]
-    scores = score(run("s", scripted({"q": chunks}), questions), questions, [*standard(), measure("precision@2")], len)
-    assert (scores.overall.metrics["precision@5"], scores.overall.metrics["precision@2"]) == (2 / 5, 1)
+    scores = score(run("s", scripted({"q": chunks}), questions), questions, [*standard(), measure("newcomer@2")], len)
+    assert (scores.overall.metrics["newcomer@5"], scores.overall.metrics["newcomer@2"]) == (2 / 5, 1)
