@@ -1,11 +1,18 @@
+import inspect
+import os
+import subprocess
+import sys
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
+import docmind
 from docmind.evaluation.key.dataset import AnswerKey
 from docmind.evaluation.record.instrument import instrument
+from docmind.evaluation.scoring import spans
 from docmind.evaluation.scoring.measures import standard
-from docmind.types import Document, Gold, Question, Span, Turn
+from docmind.types import Chunk, Document, Gold, Hit, Question, Span, Turn, merge, overlap
 
 METRICS = tuple(measure.name for measure in standard())
 PAGE = Document("a.md", "A", "You get 10 days. Ask first.")
@@ -59,3 +66,44 @@ def test_labels_and_the_order_of_alternatives_do_not() -> None:
     one, other = (replace(QUESTION, gold=(Gold(spans=spans),)) for spans in (both, both[::-1]))
     assert question_hash(one) == question_hash(other)
     assert question_hash(replace(QUESTION, type="direct", split="dev", answer="10", line=9)) == question_hash(QUESTION)
+
+
+def rule_hash() -> str:
+    return instrument(AnswerKey((), (), "00"), [], standard()).gold_rule.code
+
+
+@pytest.mark.parametrize("part", [spans, Span, Chunk.shown.fget, Hit.shown.fget, merge, overlap])
+def test_the_code_that_decides_what_counts_makes_the_gold_rule(part: object, monkeypatch: pytest.MonkeyPatch) -> None:
+    before, read = rule_hash(), inspect.getsource
+
+    def edited(other: object) -> str:
+        return read(other) + "# edited\n" * (other is part)
+
+    monkeypatch.setattr(inspect, "getsource", edited)
+    assert rule_hash() != before
+
+
+def test_line_ends_do_not_count(tmp_path: Path) -> None:
+    """The same sources with the line ends of Windows give the same hashes of the gold rule and of the metrics."""
+    package = Path(docmind.__file__).parent
+    for path in package.rglob("*.py"):
+        copied = tmp_path / "docmind" / path.relative_to(package)
+        copied.parent.mkdir(parents=True, exist_ok=True)
+        copied.write_bytes(path.read_bytes().replace(b"\r\n", b"\n").replace(b"\n", b"\r\n"))
+    code = (
+        "from docmind.evaluation.key.dataset import AnswerKey\n"
+        "from docmind.evaluation.record.instrument import instrument\n"
+        "from docmind.evaluation.scoring.measures import standard\n"
+        "found = instrument(AnswerKey((), (), '00'), [], standard())\n"
+        "print(found.gold_rule.code, found.metrics.code)"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        cwd=tmp_path,
+        env={**os.environ, "PYTHONPATH": str(tmp_path)},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    here = instrument(AnswerKey((), (), "00"), [], standard())
+    assert done.stdout.split() == [here.gold_rule.code, here.metrics.code]
