@@ -6,6 +6,7 @@ import hashlib
 import inspect
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
+from threading import Lock
 
 from docmind.config import COVERED
 from docmind.evaluation.key.dataset import AnswerKey
@@ -60,10 +61,14 @@ def _question(question: Question, texts: Mapping[str, str]) -> str:
 DECIDES = (spans, Span, Chunk.shown.fget, Hit.shown.fget, merge, overlap)  # type: ignore[attr-defined]
 """What decides whether a hit covers a piece: what it shows, and the arithmetic on spans."""
 
+_PARSING = Lock()
+"""To find a class, inspect parses its module; Python 3.11 can raise SystemError where two threads parse at once."""
+
 
 def _rule_code() -> str:
     """Line ends do not count, here and below: a checkout on Windows has others."""
-    return _sha256("".join(inspect.getsource(part) for part in DECIDES))
+    with _PARSING:
+        return _sha256("".join(inspect.getsource(part) for part in DECIDES))
 
 
 def _metrics_code() -> str:

@@ -2,6 +2,8 @@ import inspect
 import os
 import subprocess
 import sys
+import time
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
 
@@ -81,6 +83,25 @@ def test_the_code_that_decides_what_counts_makes_the_gold_rule(part: object, mon
 
     monkeypatch.setattr(inspect, "getsource", edited)
     assert rule_hash() != before
+
+
+def test_no_two_threads_read_the_rule_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """To find a class, inspect parses its module, which Python 3.11 cannot do in two threads at once."""
+    read, reading, most = inspect.getsource, 0, 0
+
+    def watched(part: object) -> str:
+        nonlocal reading, most
+        reading += 1
+        most = max(most, reading)
+        time.sleep(0.005)
+        reading -= 1
+        return read(part)
+
+    expected = rule_hash()
+    monkeypatch.setattr(inspect, "getsource", watched)
+    with ThreadPoolExecutor(4) as threads:
+        assert {found.result() for found in [threads.submit(rule_hash) for _ in range(4)]} == {expected}
+    assert most == 1
 
 
 def test_line_ends_do_not_count(tmp_path: Path) -> None:
