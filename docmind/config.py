@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Literal, get_args
+
+from docmind.errors import UsageError
+from docmind.registry import unknown
 
 Profile = Literal["default", "hub"]
 PROFILES: tuple[str, ...] = get_args(Profile)
@@ -18,7 +21,10 @@ COVERED = 0.8
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """Where a command reads and writes. The defaults are the project's own folders, relative to the current one."""
+    """Where a command reads and writes. The defaults are the project's own folders, relative to the current one.
+
+    A text does for a path, and one pattern for `exclude`. Raises UsageError for another profile.
+    """
 
     corpus: Path = Path("corpus")
     questions: Path = Path("eval/questions.jsonl")
@@ -31,3 +37,11 @@ class Settings:
     index_dir: Path = Path(".docmind")
     profile: Profile = "default"
     exclude: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        if self.profile not in PROFILES:
+            raise UsageError(unknown("profile", str(self.profile), PROFILES))
+        for field in fields(self):
+            if isinstance(field.default, Path):
+                object.__setattr__(self, field.name, Path(getattr(self, field.name)))
+        object.__setattr__(self, "exclude", (self.exclude,) if isinstance(self.exclude, str) else tuple(self.exclude))

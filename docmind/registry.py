@@ -40,6 +40,17 @@ class Registry(Mapping[str, T]):
         return len(self._entries)
 
 
+class Named(dict[str, T]):
+    """A dict by name that explains itself when a name is wrong. `kind` is what an entry is called in messages."""
+
+    def __init__(self, kind: str, entries: Mapping[str, T]) -> None:
+        super().__init__(entries)
+        self.kind = kind
+
+    def __missing__(self, name: str) -> T:
+        raise UsageError(unknown(self.kind, str(name), self))
+
+
 def unknown(kind: str, name: str, known: Iterable[str]) -> str:
     """The message for a name that is none of `known`, with the nearest one first."""
     names = list(known)

@@ -588,7 +588,7 @@ def test_3_comes_before_1_and_what_failed_is_told_all_the_same(place, checked):
         ({"mustpass": "[g00]"}, "unknown key 'mustpass'. Did you mean 'must_pass'?"),
         ({"min_hit_at_3": "83"}, "min_hit_at_3: 83 was found; expected: less than or equal to 1"),
         ({"production": "header+bm25"}, "unknown chunker 'header'. Did you mean 'headers'?"),
-        ({"production": "headers"}, "unknown strategy 'headers'"),
+        ({"production": "headers"}, "'headers' is a chunker, and a strategy is a chunker and a mode"),
     ],
 )
 def test_wrong_thresholds_end_with_2_before_any_work(place, checked, changed, told):

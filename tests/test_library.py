@@ -14,6 +14,7 @@ from workplace import QUESTIONS
 import docmind
 from docmind.evaluation.record.writing import dumps
 from docmind.retrieval.collection import Built
+from docmind.retrieval.strategies import strategy
 from docmind.runs.retrieval import Loaded
 
 ROOT = Path(__file__).parent.parent
@@ -128,6 +129,22 @@ def test_a_metric_deeper_than_the_list_is_refused_and_a_deeper_list_has_it():
 
 
 @pytest.mark.usefixtures("place")
+def test_a_list_too_short_is_refused_before_any_strategy_is_asked():
+    """The first strategy's list is long enough; nobody waits for it to learn that the second's is not."""
+    steps = []
+
+    @contextmanager
+    def progress(what, total):
+        steps.append(what)
+        yield lambda done: None
+
+    with pytest.raises(docmind.DocMindError, match=r"the list of headers\+rerank ends at its depth 20"):
+        evaluate("headers+vector", "headers+rerank", metrics=["recall@100"], progress=progress)
+    assert "headers: embedding" in steps
+    assert not [step for step in steps if step.endswith(": asking")]
+
+
+@pytest.mark.usefixtures("place")
 def test_names_may_be_one_text_and_odd_calls_are_told():
     run = docmind.evaluate(
         "my-docs", "questions.jsonl", "headers+bm25, headers+fuse(bm25,bm25_stem)", metrics="hit@2,full@3"
@@ -160,3 +177,74 @@ def test_a_run_is_judged_by_what_its_settings_name():
     run.save("eval", baseline=True)
     assert run.check().headline == "passed"
     assert run.judged(run.check()).material.verdict.exit_code == 0
+
+
+@pytest.mark.usefixtures("place")
+def test_one_text_is_one_name_or_several_between_commas_wherever_names_are_given():
+    run = evaluate("headers+bm25", ids="q1")
+    assert list(run["headers+bm25"].questions) == ["q1"]
+    assert list(evaluate("headers+bm25", ids="q1, q2")["headers+bm25"].questions) == ["q1", "q2"]
+    direct = evaluate("headers+bm25", types="direct")["headers+bm25"]
+    assert direct.by_type.keys() == {"direct"}
+    for argument in ("strategies", "metrics", "types", "ids"):
+        with pytest.raises(docmind.DocMindError, match=rf"{argument}: 7 was given; expected: names"):
+            docmind.evaluate("my-docs", "questions.jsonl", **{"strategies": "headers+bm25", argument: [7]})
+
+
+def test_settings_take_texts_for_paths_and_one_pattern():
+    settings = docmind.Settings(corpus="my-docs", index_dir="kept", exclude="drafts/*")
+    assert (settings.corpus, settings.index_dir, settings.exclude) == (Path("my-docs"), Path("kept"), ("drafts/*",))
+    assert docmind.Settings(exclude=["a", "b"]).exclude == ("a", "b")
+    with pytest.raises(docmind.DocMindError, match=r"unknown profile 'defualt'. Did you mean 'default'"):
+        docmind.Settings(profile="defualt")
+
+
+@pytest.mark.usefixtures("place")
+def test_a_wrong_name_is_told_wherever_a_run_is_read_by_name_and_a_record_reads_like_a_run():
+    run = evaluate("headers+bm25")
+    run.save("results")
+    for read in (run, docmind.read("results/latest.json")):
+        found = read["headers+bm25"]
+        assert found.questions["q1"].rank == 1
+        assert found.by_type["direct"].metrics["hit@3"] == found.by_type["direct"].metrics["hit@10"]
+        for wrong, message in (
+            (lambda read=read: read["headers+bm26"], r"unknown strategy of this run 'headers\+bm26'"),
+            (lambda found=found: found.questions["zzz"], "unknown question 'zzz'. There are: q1, q2"),
+            (lambda found=found: found.metrics["hit@7"], "unknown metric 'hit@7'. Did you mean 'hit@"),
+            (lambda found=found: found.by_type["driect"], "unknown type of question 'driect'. Did you mean 'direct'"),
+            (lambda found=found: found.by_type["direct"].metrics["hit@7"], "unknown metric 'hit@7'"),
+            (lambda found=found: found.by_split["zzz"], "unknown split 'zzz'"),
+        ):
+            with pytest.raises(docmind.DocMindError, match=message):
+                wrong()
+        assert read.to_pandas().loc["headers+bm25", "hit@3"] == found.metrics["hit@3"]
+    assert set(run.to_pandas()) - set(read.to_pandas()) == {"ms"}
+
+
+@pytest.mark.usefixtures("place")
+def test_a_run_is_shown_as_its_table_and_a_record_in_a_few_lines():
+    run = evaluate("headers+bm25")
+    assert "hit@3" in repr(run)
+    assert "headers+bm25" in repr(run)
+    assert "<table" in run._repr_html_()
+    for shown in (repr(run), repr(run.record), repr(run["headers+bm25"])):
+        assert len(shown) < 1500
+        assert "q1" not in shown
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("headers", "'headers' is a chunker, and a strategy is a chunker and a mode: write headers+rerank"),
+        ("rerank", "'rerank' is a mode, and a strategy is a chunker and a mode: write headers+rerank"),
+        (
+            "headers+fixed_500",
+            "'fixed_500' is a chunker, not a mode; it belongs before the '+', as in fixed_500+rerank",
+        ),
+        ("hybrid+rerank", "'hybrid' is a mode, not a chunker; it belongs behind the '+', as in headers+hybrid"),
+        ("headers+rerank(semantic)", "'semantic' is a chunker, not a mode"),
+    ],
+)
+def test_a_part_in_the_wrong_place_is_told_its_place(name, message):
+    with pytest.raises(docmind.DocMindError, match=re.escape(message)):
+        strategy(name)

@@ -65,6 +65,8 @@ def strategy(text: str, names: Mapping[str, str] | None = None) -> Strategy:
     """
     known = names or {}
     name = text.strip()
+    if name not in known and (fault := _misplaced(name)):
+        raise UsageError(fault)
     if name not in known and not re.search(r"[+(]", name):
         listed = f" There are: {', '.join(known)}; or write any CHUNKER+MODE" if known else " Write CHUNKER+MODE"
         raise UsageError(
@@ -110,8 +112,21 @@ def _expanded(
         base = parse_call(presets[call.name], composed=composed)
         return Call(base.name, call.inner or base.inner, tuple({**dict(base.values), **dict(call.values)}.items()))
     if call.name not in entries:
-        raise UsageError(unknown(kind, call.name, [*entries, *presets]))
+        raise UsageError(_misplaced(call.name, kind) or unknown(kind, call.name, [*entries, *presets]))
     return call
+
+
+def _misplaced(name: str, kind: str = "") -> str:
+    """What to say of a part that stands where a `kind` belongs, or alone; "" where `name` is none."""
+    if name in CHUNKERS or name in CHUNKER_PRESETS:
+        is_a, place, right = "chunker", "before the '+'", f"{name}+rerank"
+    elif name in MODES or name in MODE_PRESETS:
+        is_a, place, right = "mode", "behind the '+'", f"headers+{name}"
+    else:
+        return ""
+    if kind:
+        return f"{name!r} is a {is_a}, not a {kind}; it belongs {place}, as in {right}."
+    return f"{name!r} is a {is_a}, and a strategy is a chunker and a mode: write {right}, or others."
 
 
 def _unwritten(name: str, depth: object) -> Part:

@@ -5,6 +5,7 @@ The command line, the page and whoever writes `import docmind` come in here; not
 
 from __future__ import annotations
 
+import reprlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -31,7 +32,6 @@ from docmind.evaluation.scoring.measures import Measure, depth, measure, standar
 from docmind.evaluation.scoring.score import answerable, score, with_undefined
 from docmind.models import load as load_models
 from docmind.protocols import Progress, Tokenizer
-from docmind.registry import unknown
 from docmind.retrieval.collection import Built
 from docmind.retrieval.fingerprint import treatment
 from docmind.retrieval.searcher import Searcher, ignore, quiet
@@ -57,7 +57,7 @@ LATENCY_SAMPLE = 20
 """Questions of which the time is taken, a strategy; the first is asked once beforehand, to warm up."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Evaluation(Mapping[str, StrategyResult]):
     """What strategies are worth: a mapping from their names to results, in the order asked for. `record` is what is kept
     of it, `material` what its reports draw on."""
@@ -68,9 +68,7 @@ class Evaluation(Mapping[str, StrategyResult]):
 
     def __getitem__(self, strategy: str) -> StrategyResult:
         """Raises UsageError, which lists the strategies there are, for another."""
-        if strategy not in self.record.strategies:
-            raise UsageError(unknown("strategy of this run", strategy, self.record.strategies))
-        return self.record.strategies[strategy]
+        return self.record[strategy]
 
     def __iter__(self) -> Iterator[str]:
         return iter(self.record.strategies)
@@ -82,8 +80,14 @@ class Evaluation(Mapping[str, StrategyResult]):
         """A row a strategy, a column a metric, and `ms`, the median of a query in milliseconds where it was taken."""
         import pandas as pd
 
-        rows = {name: {**(found.metrics or {}), "ms": self.material.medians.get(name)} for name, found in self.items()}
-        return pd.DataFrame.from_dict(rows, orient="index")
+        return self.record.to_pandas().assign(ms=pd.Series(self.material.medians, dtype=float))
+
+    def __repr__(self) -> str:
+        return str(self.to_pandas().to_string())
+
+    def _repr_html_(self) -> str:
+        """What a notebook shows."""
+        return str(self.to_pandas().to_html())
 
     def check(
         self,
@@ -116,16 +120,16 @@ def evaluate(
     strategies: str | Sequence[str] | None = None,
     *,
     metrics: str | Sequence[str] = (),
-    types: Sequence[str] = (),
-    ids: Sequence[str] = (),
+    types: str | Sequence[str] = (),
+    ids: str | Sequence[str] = (),
     settings: Settings | None = None,
     progress: Progress = quiet,
     observe: Callable[[Built | Loaded], object] = ignore,
 ) -> Evaluation:
     """Score `strategies`, by default those of the matrix, on the answer key `questions` over the documents in `corpus`.
 
-    `corpus` and `questions` stand for those of `settings`. `strategies` and `metrics` may be one text, as the command has
-    it, with commas between them. `metrics` are computed beside the standard ones. `types` and
+    `corpus` and `questions` stand for those of `settings`. `strategies`, `metrics`, `types` and `ids` may each be one text,
+    as the command has it, with commas between them. `metrics` are computed beside the standard ones. `types` and
     `ids` keep only some questions. `progress` is told of long steps, `observe` of the questions and of each index.
 
     Raises a DocMindError where something is wrong with what was given; a question on which a strategy fails is an error in
@@ -138,14 +142,17 @@ def evaluate(
         questions=found.questions if questions is None else Path(questions),
     )
     named = read_strategies(found.strategies)
-    chosen = named.matrix if strategies is None else tuple(dict.fromkeys(map(named.find, _names(strategies))))
+    chosen = (
+        named.matrix if strategies is None else tuple(dict.fromkeys(map(named.find, _names("strategies", strategies))))
+    )
     if not chosen:
         raise UsageError(
             "no strategy was given. Name at least one, such as headers+rerank, or none to score the matrix."
         )
-    demanded = tuple(map(measure, _names(metrics)))
+    demanded = tuple(map(measure, _names("metrics", metrics)))
     with Searcher(found, load_models(found.profile), progress, observe, shared=True) as searcher:
-        key = load_questions(found.questions, searcher.documents.values(), types=types, ids=ids)
+        documents = searcher.documents.values()
+        key = load_questions(found.questions, documents, types=_names("types", types), ids=_names("ids", ids))
         answerable(key.questions)  # refuses a key without gold before any work
         observe(Loaded(key.questions))
         return _Evaluating(searcher, key, demanded, progress).evaluation(chosen)
@@ -171,8 +178,12 @@ def compare(old: Evaluation | Record | Place, new: Evaluation | Record | Place) 
     return comparing.compare(before, after)
 
 
-def _names(given: str | Sequence[str]) -> Sequence[str]:
-    return names(given) if isinstance(given, str) else given
+def _names(argument: str, given: str | Sequence[str]) -> Sequence[str]:
+    if isinstance(given, str):
+        return names(given)
+    if odd := [each for each in given if not isinstance(each, str)]:
+        raise UsageError(f"{argument}: {reprlib.repr(odd[0])} was given; expected: names, each a text.")
+    return given
 
 
 def _record(given: Record | Place, reader: Callable[[Path], Record]) -> Record:
@@ -248,9 +259,10 @@ class _Evaluating:
         winners = Winners(questions)
         asked_for = depth(self.measures)
         graded, relevant = [], {}
-        for wanted in chosen:
-            retriever = searcher.retriever(wanted)
+        retrievers = [searcher.retriever(wanted) for wanted in chosen]
+        for wanted, retriever in zip(chosen, retrievers, strict=True):  # all, before the first is asked anything
             check_depth(wanted.name, retriever.depth, self.demanded)
+        for wanted, retriever in zip(chosen, retrievers, strict=True):
             with self.progress(f"{wanted.name}: asking", len(questions)) as advance:
                 asked = run(wanted.name, retriever, questions, asked_for, advance)
             winning = winners.among(searcher.collection(wanted.chunker).chunks, shown_by(retriever))

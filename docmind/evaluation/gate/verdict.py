@@ -94,7 +94,7 @@ def judge(record: Record, baseline: Record, thresholds: Thresholds, gated: Colle
         checks=(
             _floor(production, thresholds),
             *(_regression(c, thresholds) for c in comparison.changes if names is None or c.strategy in names),
-            *_must_pass(production, thresholds),
+            *_must_pass(production, thresholds, record.instrument.metrics.depth),
         ),
         incomplete=(
             *_incomplete(record, comparison, names),
@@ -168,7 +168,7 @@ def _regression(change: Change, thresholds: Thresholds) -> Check:
     return Check("regression", not too_much, told, change.strategy)
 
 
-def _must_pass(production: StrategyResult | None, thresholds: Thresholds) -> list[Check]:
+def _must_pass(production: StrategyResult | None, thresholds: Thresholds, depth: int) -> list[Check]:
     questions = production.questions if production else {}
     checks = []
     for name in thresholds.must_pass:
@@ -178,7 +178,7 @@ def _must_pass(production: StrategyResult | None, thresholds: Thresholds) -> lis
             checks.append(Check("must_pass", None, told, thresholds.production, name))
             continue
         rank = questions[name].rank
-        place = f"at rank {rank}" if rank else "not in the top ten"
+        place = f"at rank {rank}" if rank else f"not among the first {depth}"
         error = questions[name].error is not None
         told = (
             f"{name} must be won at 3 by {thresholds.production}; it {'ended in an error' if error else 'is ' + place}"

@@ -3,9 +3,10 @@ alone. Which values go together is told by consistency.py."""
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from functools import partial
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-from pydantic import ConfigDict, Field, StrictStr
+from pydantic import AfterValidator, ConfigDict, Field, StrictStr
 from pydantic.dataclasses import dataclass
 
 from docmind.evaluation.scoring.attribution import LostAt
@@ -13,13 +14,17 @@ from docmind.evaluation.scoring.form import Form, Row, Share
 from docmind.evaluation.scoring.leakage import Leakage
 from docmind.evaluation.scoring.score import Values
 from docmind.evaluation.scoring.spans import best
+from docmind.registry import Named
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 Kind = Literal["results", "baseline"]
 Count = Annotated[int, Field(ge=0)]
 Position = Annotated[int, Field(ge=0, strict=True)]
 Rank = Annotated[int, Field(ge=1)]
-Metrics = dict[str, Share | None]
-"""By name; None where a metric is not defined for one of the questions."""
+Metrics = Annotated[dict[str, Share | None], AfterValidator(partial(Named, "metric"))]
+"""By name; None where a metric is not defined for one of the questions. A name that is not there is a UsageError."""
 
 
 class GoldRule(Form):
@@ -72,7 +77,7 @@ class SliceResult(Form):
     """The means over `n` answerable questions. In the file the metrics stand beside `n`."""
 
     model_config = ConfigDict(extra="allow")
-    __pydantic_extra__: Metrics = Field(init=False)
+    __pydantic_extra__: dict[str, Share | None] = Field(init=False)
 
     n: Rank
 
@@ -84,7 +89,7 @@ class SliceResult(Form):
     @property
     def metrics(self) -> Metrics:
         """The means by name."""
-        return self.__pydantic_extra__
+        return Named("metric", self.__pydantic_extra__)
 
 
 @dataclass(frozen=True, slots=True, config=ConfigDict(extra="forbid", allow_inf_nan=False))
@@ -129,10 +134,10 @@ class StrategyResult(Form):
     chunker: str
     mode: str
     metrics: Metrics | None
-    by_type: dict[str, SliceResult]
-    by_split: dict[str, SliceResult]
+    by_type: Annotated[dict[str, SliceResult], AfterValidator(partial(Named, "type of question"))] = Field(repr=False)
+    by_split: Annotated[dict[str, SliceResult], AfterValidator(partial(Named, "split"))] = Field(repr=False)
     ceiling: Share
-    questions: dict[str, QuestionResult]
+    questions: Annotated[dict[str, QuestionResult], AfterValidator(partial(Named, "question"))] = Field(repr=False)
 
     def metric(self, name: str) -> float | None:
         """The mean over all answerable questions, None where there is none."""
@@ -146,14 +151,25 @@ class StrategyResult(Form):
 
 class Record(Form):
     """A run. `types` maps each type of question to the ids of its questions, both rising. `strategies` stand in the order
-    in which they were asked for, their questions by id."""
+    in which they were asked for, their questions by id; `record[name]` is one of them."""
 
     kind: Kind = "results"
-    fingerprint: Fingerprint
+    fingerprint: Fingerprint = Field(repr=False)
     counts: Counts
-    types: dict[str, Row[str]]
-    leakage: Leakage | None
-    strategies: dict[str, StrategyResult]
+    types: dict[str, Row[str]] = Field(repr=False)
+    leakage: Leakage | None = Field(repr=False)
+    strategies: Annotated[dict[str, StrategyResult], AfterValidator(partial(Named, "strategy of this run"))]
+
+    def __getitem__(self, strategy: str) -> StrategyResult:
+        """Raises UsageError, which lists the strategies there are, for another."""
+        return self.strategies[strategy]
+
+    def to_pandas(self) -> pd.DataFrame:
+        """A row a strategy, a column a metric."""
+        import pandas as pd
+
+        rows = {name: dict(found.metrics or {}) for name, found in self.strategies.items()}
+        return pd.DataFrame.from_dict(rows, orient="index")
 
     @property
     def instrument(self) -> Instrument:

@@ -44,8 +44,8 @@ def check_depth(strategy: str, limit: int | None, measures: Sequence[Measure]) -
     deepest = max(measures, key=lambda measure: measure.depth, default=None)
     if deepest and limit is not None and deepest.depth > limit:
         raise UsageError(
-            f"{deepest.name} needs {deepest.depth} hits, and the list of {strategy} ends at its depth {limit}. Give it that "
-            f"depth, such as rerank(depth={deepest.depth}), or leave the metric out."
+            f"{deepest.name} needs {deepest.depth} hits, and the list of {strategy} ends at its depth {limit}. Give its mode "
+            f"that depth, as in rerank(depth={deepest.depth}) or mmr(fetch={deepest.depth}), or leave the metric out."
         )
 
 
@@ -53,7 +53,7 @@ def _ask(strategy: str, retriever: Retriever, question: Question, k: int) -> Out
     query = question.query
     try:
         ranking = retriever.retrieve(query, k)
-        _refuse_nan(ranking)
+        _refuse_odd(ranking, retriever)
     except (DocMindError, MemoryError):
         raise
     except Exception as error:  # whatever a strategy raises is told as its own fault, never scored
@@ -80,8 +80,13 @@ def distinct(hits: Sequence[Hit]) -> tuple[Hit, ...]:
     return tuple(replace(hit, rank=rank) for rank, hit in enumerate(kept, start=1))
 
 
-def _refuse_nan(ranking: Ranking) -> None:
-    """NaN and infinity compare with nothing, so a ranking by them is an accident."""
+def _refuse_odd(ranking: Ranking, retriever: Retriever) -> None:
+    """NaN and infinity compare with nothing, so a ranking by them is an accident. Context that `context` does not tell of
+    would be graded, and be missing from ceilings and from the files of relevant chunks."""
     for hit in ranking.hits:
         if not math.isfinite(hit.score):
             raise ValueError(f"chunk {hit.chunk.id} at rank {hit.rank} has the score {hit.score}; scores are finite")
+        if hit.context and not set(hit.context) <= set(retriever.context(hit.chunk)):
+            raise ValueError(
+                f"chunk {hit.chunk.id} at rank {hit.rank} has context that context(chunk) does not tell of"
+            )

@@ -172,7 +172,7 @@ def test_alpha_is_held_against_p_after_holm():
     [
         (3, True, "q1 must be won at 3 by s; it is at rank 3"),
         (4, False, "q1 must be won at 3 by s; it is at rank 4"),
-        (None, False, "q1 must be won at 3 by s; it is not in the top ten"),
+        (None, False, "q1 must be won at 3 by s; it is not among the first 10"),
         ([9, 2], True, "q1 must be won at 3 by s; it is at rank 2"),
         ("KeyError: x", None, "q1 must be won at 3 by s; it ended in an error"),
     ],

@@ -85,7 +85,7 @@ def test_the_comment_tells_each_failure_the_figures_and_the_flips():
     text = comment_of(broken())
     assert "- ❌ **regression**: s lost 11 questions and gained 2: Hit@3 60.0 % → 51.0 % (60 → 51 of 100)" in text
     assert "- ❌ **must\\_pass**" not in text, "the names of rules are Markdown of our own"
-    assert "- ❌ **must_pass**: q0000 must be won at 3 by s; it is not in the top ten" in text
+    assert "- ❌ **must_pass**: q0000 must be won at 3 by s; it is not among the first 10" in text
     assert "- ✅ **must_pass**: q0059 must be won at 3 by s; it is at rank 1" in text
     assert "- ✅ **floor**: Hit@3 of s must be at least 0.0 %; it is 51.0 % (51 of 100)" in text
     rows = [line for line in text.splitlines() if re.match(r"\| [st] \|", line)]

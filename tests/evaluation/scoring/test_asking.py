@@ -68,6 +68,28 @@ def test_a_score_that_is_no_number_is_an_error(value: float, chunks, ask) -> Non
     assert str(value) in outcome.error
 
 
+@pytest.mark.parametrize("known", [True, False])
+def test_context_that_the_retriever_does_not_tell_of_is_an_error_and_no_hit(known: bool, chunks, gold_in, ask) -> None:
+    """The second chunk holds the gold. What is graded has to be in ceilings and in the files of relevant chunks too."""
+
+    class Around:
+        depth = None
+
+        def retrieve(self, query: object, k: int) -> Ranking:
+            return Ranking((Hit(chunks[0], 1.0, 1, (chunks[1],)),))
+
+        def context(self, chunk: object) -> tuple[object, ...]:
+            return (chunks[1],) if known else (chunks[2],)
+
+    [outcome] = run("s", Around(), [ask("q", gold_in(chunks[1]))]).outcomes
+    assert outcome.ranks == ((1,) if known else ())
+    assert (outcome.error is None) == known
+    if not known:
+        assert outcome.error == (
+            f"ValueError: chunk {chunks[0].id} at rank 1 has context that context(chunk) does not tell of"
+        )
+
+
 def test_means_are_over_every_answerable_question(chunks, gold_in, ask, scripted) -> None:
     """Of four answerable questions one is found first, one second, one never and one gets no hits at all. Hit@3 = 2/4,
     MRR@5 = (1 + 1/2) / 4. The unanswerable one counts nowhere."""
@@ -149,6 +171,9 @@ def test_tokens_are_those_of_what_is_shown(page, chunks, gold_in, ask) -> None:
 
         def retrieve(self, query: object, k: int) -> Ranking:
             return Ranking(tuple(Hit(chunk, -rank, rank, (chunks[9],)) for rank, chunk in enumerate(chunks[:5], 1)))
+
+        def context(self, chunk: object) -> tuple[object, ...]:
+            return (chunks[9],)
 
     questions = [ask("fourth", gold_in(chunks[3])), ask("fifth", gold_in(chunks[4]))]
     scores = score(run("s", WithNeighbours(), questions), questions, standard(), len)
