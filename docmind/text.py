@@ -1,5 +1,7 @@
 """Plain text: words for lexical search, and finding a quotation in spite of typography. It knows no Markdown structure.
 
+What has no width is no part of a word anywhere: words, quotations and the models' tokens are all read without it.
+
 Positions are characters of the text that was passed in, half-open.
 """
 
@@ -8,7 +10,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cache
 
@@ -23,12 +25,28 @@ STOP_WORDS = frozenset(_FUNCTION_WORDS.split())
 """English function words, and what an apostrophe leaves of them. Not "it", "us" and "may": case-folded, they are also
 a department, a country and a month."""
 
+_WIDTHLESS = "\u00ad\u180e\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufeff"
+WIDTHLESS = re.compile(f"[{_WIDTHLESS}]")
+"""A character that takes no room: a soft hyphen (U+00AD, &shy;), blanks and joiners of no width, marks of direction. A page
+that was set for print or the web has them in the middle of words."""
+
 _WORD = re.compile(r"[^\W_]+(?:_+[^\W_]+)*")
+_PLACE = re.compile(rf"[^\W_]+(?:[_{_WIDTHLESS}]+[^\W_]+)*")
+
+
+def readable(text: str) -> str:
+    """`text` without the characters of no width: what words, quotations and tokens are made from."""
+    return WIDTHLESS.sub("", text)
 
 
 def words(text: str) -> list[str]:
     """The words of `text` in order, NFKC and case-folded. `snake_case` is one word; `_emphasis_` loses its marks."""
-    return _WORD.findall(unicodedata.normalize("NFKC", text).casefold())
+    return _WORD.findall(unicodedata.normalize("NFKC", readable(text)).casefold())
+
+
+def word_places(text: str, start: int = 0, end: int | None = None) -> Iterator[tuple[int, int]]:
+    """Where the words of `text` stand between `start` and `end`, rising."""
+    return (match.span() for match in _PLACE.finditer(text, start, len(text) if end is None else end))
 
 
 _UNSEEN = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff\u202a-\u202e\u2066-\u2069\ufffe\uffff]")
@@ -47,7 +65,7 @@ def plural(n: int, thing: str) -> str:
 
 def same_title(one: str, other: str) -> bool:
     """Whether two titles differ in case and white space alone."""
-    return one.casefold().split() == other.casefold().split()
+    return readable(one).casefold().split() == readable(other).casefold().split()
 
 
 def stems(text: str) -> list[str]:
@@ -93,7 +111,6 @@ _FOLDING = re.compile(
       | (?<![*_]) (?: (?<!{_LETTER}) [*_]++ | [*_]++ (?!{_LETTER}) )  # emphasis, unless inside a word: snake_case, 5*3
       | `+
       | \\ (?=[!-/:-@\[-`{{-~])                       # the backslash of an escape
-      | [\u00ad\u200b-\u200d\u2060\ufeff]             # soft hyphen, characters of no width
       )
     | (?P<typographic> [{"".join(map(chr, _TYPOGRAPHY))}] )
     | (?P<composed> \w [\u0300-\u036f]+ )
@@ -112,10 +129,19 @@ def fold(text: str) -> Folded:
     """`text` with differences of setting undone; case, letters and digits are kept.
 
     Runs of white space become one blank, none at the ends. Quotes, dashes, ellipses and ligatures get their ASCII
-    form, letters with combining marks their composed one (NFC). Soft hyphens, characters without width, backticks,
-    emphasis, escaping backslashes and marks that stand alone between blanks are dropped, wherever in the line they
-    stand, since a quotation may be wrapped otherwise than its source. Numbers of lists are kept.
+    form, letters with combining marks their composed one (NFC). Characters of no width, backticks, emphasis, escaping
+    backslashes and marks that stand alone between blanks are dropped, wherever in the line they stand, since a quotation
+    may be wrapped otherwise than its source. Numbers of lists are kept.
     """
+    plain = readable(text)
+    folded = _folded(plain)
+    if len(plain) == len(text):
+        return folded
+    kept = [i for i, character in enumerate(text) if not WIDTHLESS.match(character)]
+    return Folded(folded.text, tuple(kept[i] for i in folded.starts), tuple(kept[i - 1] + 1 for i in folded.ends))
+
+
+def _folded(text: str) -> Folded:
     out: list[str] = []
     starts: list[int] = []
     ends: list[int] = []
@@ -178,7 +204,7 @@ def nearest(text: str, evidence: str) -> str:
     """
     wanted = Counter(words(evidence))
     length = wanted.total()
-    places = [(match.span(), word) for match in _WORD.finditer(text) for word in words(match[0])]
+    places = [(place, word) for place in word_places(text) for word in words(text[slice(*place)])]
     held: Counter[str] = Counter()
     shared = best = last = 0
     for i, (_, word) in enumerate(places):

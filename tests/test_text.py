@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from docmind.text import STOP_WORDS, find_all, fold, nearest, plural, same_title, stems, visible, words
+from docmind.text import STOP_WORDS, find_all, fold, nearest, plural, same_title, stems, visible, word_places, words
 
 
 def test_words_ignore_case_punctuation_and_form() -> None:
@@ -53,6 +53,32 @@ def test_a_ligature_maps_both_letters_to_its_one_place() -> None:
     # "oﬃce": o 0, ﬃ 1, c 2, e 3; folded o f f i c e
     assert fold("oﬃce").starts == (0, 1, 1, 1, 2, 3)
     assert fold("oﬃce").ends == (1, 2, 2, 2, 3, 4)
+
+
+WIDTHLESS = ["\u00ad", "\u200b", "\u200c", "\u200d", "\u200e", "\u202c", "\u2060", "\u2069", "\ufeff"]
+
+
+@pytest.mark.parametrize("character", WIDTHLESS)
+def test_what_has_no_width_is_no_part_of_a_word(character: str) -> None:
+    text = f"The of{character}fice{character} {character}pol{character}icy {character}- is new."
+    assert words(text) == words("The office policy - is new.")
+    assert stems(text) == ["offic", "polici", "new"]
+    assert fold(text).text == "The office policy is new."
+    found = f"of{character}fice{character} {character}pol{character}icy"
+    assert [text[a:b] for a, b in find_all(text, "office policy")] == [found]
+    assert [text[a:b].replace(character, "") for a, b in word_places(text)] == ["The", "office", "policy", "is", "new"]
+    assert nearest(text, "office policy") == found
+    assert same_title(text, "the office policy - is new.")
+
+
+@given(st.lists(st.text("aé1 .*_`#>|-\\“–…ﬁ\u0301\n", max_size=3), max_size=20), st.sampled_from(WIDTHLESS))
+def test_wherever_it_stands_words_and_folding_are_as_without_it(parts: list[str], character: str) -> None:
+    with_it, without = character.join(parts), "".join(parts)
+    assert words(with_it) == words(without)
+    folded = fold(with_it)
+    assert folded.text == fold(without).text
+    places = zip(folded.text, folded.starts, folded.ends, strict=True)
+    assert all(with_it[start:end] == "a" for piece, start, end in places if piece == "a")
 
 
 TEXT = st.text("ab1 .*_`#>|-\\\n“”–…ﬁ\u00a0\u00ad\u200be\u0301", max_size=60)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from docmind.errors import ModelError
 from docmind.models.once import Once
+from docmind.text import WIDTHLESS
 
 if TYPE_CHECKING:
     import tokenizers
@@ -76,8 +77,9 @@ class ModelTokenizer:
 
 
 def readable(text: str) -> str:
-    """`text` with its lone surrogates, which tokenizers refuses, replaced one by one by what the models skip."""
-    return _SURROGATE.sub("\ufffd", text)
+    """`text` as the models read it: characters of no width, which are no part of a word, and lone surrogates, which
+    tokenizers refuses, are replaced one by one by what the models skip, so that every other stays in its place."""
+    return WIDTHLESS.sub("\ufffd", _SURROGATE.sub("\ufffd", text))
 
 
 def _unbounded(tokenizer: tokenizers.Tokenizer) -> tokenizers.Tokenizer:

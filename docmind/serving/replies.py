@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from bisect import bisect_right
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -14,8 +13,6 @@ from docmind.generation.extractive import Extractive
 from docmind.protocols import Progress
 from docmind.retrieval.searcher import Searcher
 from docmind.types import Answer, Document, Hit, Span, blocks_in, merge
-
-_WORD = re.compile(r"[^\W_]+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,6 +103,6 @@ def _same_words(document: Document, spans: Sequence[Span], question: str) -> Ite
     """The words among `spans` that the question has too, whatever their endings."""
     asked = set(text.stems(question))
     for span in spans:
-        for match in _WORD.finditer(document.text, span.start, span.end):
-            if asked.intersection(text.stems(match[0])):
-                yield Span(document.id, match.start(), match.end())
+        for start, end in text.word_places(document.text, span.start, span.end):
+            if asked.intersection(text.stems(document.text[start:end])):
+                yield Span(document.id, start, end)

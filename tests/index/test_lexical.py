@@ -45,6 +45,8 @@ def test_a_corpus_without_words_finds_nothing(index_of, texts):
         (["annual leave policy"], "leave", [0]),  # in the only text: the idf is below 0
         (["Is leave paid?", "Pay is monthly.", "Bikes are free."], "PAID", [0]),
         (["", "leave", ""], "leave", [1]),
+        (["of\u00adfice pol\u00adicy", "pay day"], "office policy", [0]),
+        (["office policy", "pay day"], "of\u200bfice", [0]),
         (["bike scheme", "pay day"], "holiday", []),
         (["bike scheme", "pay day"], "", []),
     ],

@@ -151,6 +151,14 @@ def test_lone_surrogates_are_skipped(embedder):
     assert np.isfinite(embedder.embed(["\x00", "\ufffe", "\u200b" * 9, "\U0010ffff"])).all()
 
 
+@pytest.mark.parametrize("character", ["\u00ad", "\u200b", "\u200d", "\u200e", "\u202c", "\u2060", "\ufeff"])
+def test_what_has_no_width_is_no_part_of_a_word(embedder, character):
+    odd = f"of{character}fice {character}policy"
+    assert embedder.tokenizer.ids([odd]) == embedder.tokenizer.ids(["office policy"])
+    assert np.array_equal(embedder.embed([odd]), embedder.embed(["office policy"]))
+    assert embedder.tokenizer.offsets(odd) == [(0, 7), (9, 15)]
+
+
 def test_progress_counts_every_text_once(embedder):
     done = []
     embedder.embed(TEXTS, advance=done.append)

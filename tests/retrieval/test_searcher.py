@@ -57,6 +57,17 @@ def test_a_question_can_be_limited_to_documents(searcher):
     assert {hit.chunk.doc_id for hit in searcher("headers+rerank", query, 5).hits} == {"travel/rail.md"}
 
 
+@pytest.mark.parametrize("name", ["headers+bm25", "headers+bm25_stem", "headers+vector", "headers+rerank"])
+def test_words_that_are_hyphenated_out_of_sight_are_found_by_every_mode(corpus, settings, name):
+    (corpus / "desk.md").write_text(
+        "# Desks\n\nThe of&shy;fice pol\u00adicy is to share\u200b desks.\n", encoding="utf-8"
+    )
+    with Searcher(settings, load("default")) as searcher:
+        hits = searcher(name, "office policy", 1).hits
+    assert [hit.chunk.doc_id for hit in hits] == ["desk.md"]
+    assert "of\u00adfice pol\u00adicy" in hits[0].text, "the page stays as it is written"
+
+
 def test_bm25_builds_no_index_and_embeds_nothing(searcher, settings, built):
     searcher("headers+bm25", "annual leave", 3)
     assert indexes(settings) == []

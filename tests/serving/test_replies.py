@@ -20,6 +20,7 @@ from docmind.retrieval.engine import Engine
 from docmind.retrieval.searcher import quiet
 from docmind.serving import replies
 from docmind.serving.replies import Passage, Reply, checked, reply
+from docmind.types import Document, Span
 
 QUESTION = "How many days of annual leave do I have?"
 
@@ -118,6 +119,12 @@ def test_an_answer_written_by_a_model_marks_the_words_of_the_question(engine, mo
     [passage] = found.cited
     assert texts(passage)[1] == ["days", "annual", "leave"]
     assert "".join(written) == "You have 25 days [1], not 30 [7]."
+
+
+def test_a_word_of_the_question_is_marked_whole_however_it_is_set():
+    page = Document("a.md", "", "Take an\u00adnual leave in sick_leave days.")
+    marks = replies._same_words(page, (Span("a.md", 0, len(page.text)),), "annual leave, sick_leave")
+    assert [page.text[m.start : m.end] for m in marks] == ["an\u00adnual", "leave", "sick_leave"]
 
 
 def test_an_abstaining_model_cites_nothing_and_what_was_looked_at_is_shown(engine, monkeypatch):

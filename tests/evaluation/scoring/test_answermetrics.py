@@ -33,6 +33,7 @@ def value(name, answer):
         ("[x] [1", "x 1"),  # no citations
         ("Employee's «right»", "employees right"),
         ("A the.", ""),
+        ("An of\u00adfice", "office"),
     ],
 )
 def test_a_text_is_normalised_as_squad_has_it_without_citations(text, words):
