@@ -174,7 +174,8 @@ class Retriever(Protocol):
         """How many hits its list holds at most, whatever `k` is asked for; None where there is no such limit."""
 
     def retrieve(self, query: Query, k: int) -> Ranking:
-        """`k` hits, k > 0, or as many as can be found: ranks from 1, scores that never rise, no chunk twice.
+        """`k` hits, or as many as can be found: ranks from 1, scores that never rise, no chunk twice. Raises UsageError for a
+        `k` that is no whole number from 1 up.
 
         The first hits do not depend on `k`. Only chunks of `query.doc_ids` are searched, before any top-k. `stages` tells
         every step; what the last one passed on begins with the hits. Equal scores stand by document, then order.

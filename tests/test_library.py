@@ -16,6 +16,7 @@ from docmind.evaluation.record.writing import dumps
 from docmind.retrieval.collection import Built
 from docmind.retrieval.strategies import strategy
 from docmind.runs.retrieval import Loaded
+from docmind.types import Query
 
 ROOT = Path(__file__).parent.parent
 NAMES = ["headers+rerank", "headers(size=300)+rerank(depth=100)"]
@@ -152,9 +153,12 @@ def test_names_may_be_one_text_and_odd_calls_are_told():
     assert list(run) == ["headers+bm25", "headers+fuse(bm25,bm25_stem)"]
     assert list(run["headers+bm25"].metrics)[-2:] == ["hit@2", "full@3"]
     with docmind.open("my-docs") as search:
-        for k in (0, -1):
-            with pytest.raises(docmind.DocMindError, match=rf"k is {k}; how many hits"):
+        for k in (0, -1, 2.5, "3"):
+            with pytest.raises(docmind.DocMindError, match=rf"k is {k!r}; how many hits"):
                 search("headers+bm25", "leave", k=k)
+        for question in ("", "???", Query("\u200b")):
+            with pytest.raises(docmind.DocMindError, match=r"The question holds no word\. Write one"):
+                search("headers+bm25", question)
     for strategies in ([], "", " , "):
         with pytest.raises(docmind.DocMindError, match="no strategy was given"):
             docmind.evaluate("my-docs", "questions.jsonl", strategies)

@@ -13,7 +13,7 @@ from docmind.generation.extractive import Extractive
 from docmind.generation.generative import Generative
 from docmind.llm import PROVIDERS
 from docmind.protocols import Answerer
-from docmind.retrieval.searcher import Searcher
+from docmind.retrieval.searcher import Searcher, asked
 from docmind.retrieval.strategies import Strategy
 from docmind.types import Answer, Query
 
@@ -37,9 +37,7 @@ def answerer(name: str, searcher: Searcher, strategy: str | Strategy, model: str
 
 def checked(question: str) -> str:
     """The question without characters that cannot be seen. Raises UsageError where no word is left, or too much."""
-    plain = text.visible(question, " ").strip()
-    if not text.words(plain):
-        raise UsageError("The question holds no word. Write one.")
+    plain = asked(text.visible(question, " ").strip()).text
     if len(plain) > LONGEST_QUESTION:
         raise UsageError(f"The question has {len(plain):,} characters; it may have {LONGEST_QUESTION:,}. Shorten it.")
     return plain

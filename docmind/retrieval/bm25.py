@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from docmind.protocols import LexicalIndex
-from docmind.retrieval.ranking import Clock, ranked, stage
+from docmind.retrieval.ranking import Clock, ranked, stage, wanted
 from docmind.types import Chunk, Query, Ranking
 
 
@@ -19,7 +19,7 @@ class Bm25:
 
     def retrieve(self, query: Query, k: int) -> Ranking:
         """At most `k` chunks that hold a term of the question."""
-        clock = Clock()
+        k, clock = wanted(k), Clock()
         found = self.lexical.search(query.text, k, query.doc_ids)
         hits = ranked(((self.chunks[position], score, ()) for position, score in found), k)
         return Ranking(hits, (stage("bm25", "candidates", hits, clock.lap()),))

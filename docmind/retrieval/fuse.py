@@ -9,7 +9,7 @@ from docmind.errors import UsageError
 from docmind.parameters import Value, parameter, written
 from docmind.protocols import Retriever
 from docmind.retrieval.fusion import minmax, rrf
-from docmind.retrieval.ranking import CANDIDATES, Clock, ranked, shallower, stage, union
+from docmind.retrieval.ranking import CANDIDATES, Clock, ranked, shallower, stage, union, wanted
 from docmind.types import Chunk, Query, Ranking
 
 
@@ -46,6 +46,7 @@ class Fuse:
 
     def retrieve(self, query: Query, k: int) -> Ranking:
         """The best `k` of the fused list, `depth` at most."""
+        k = wanted(k)
         parts = [retriever.retrieve(query, self.depth) for retriever in self.lists]
         clock = Clock()
         chunks = {hit.chunk.id: hit.chunk for part in parts for hit in part.hits}

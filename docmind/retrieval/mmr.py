@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from docmind.parameters import parameter
 from docmind.protocols import Embedder, Retriever, VectorIndex
 from docmind.retrieval.fusion import mmr
-from docmind.retrieval.ranking import Clock, shallower, stage
+from docmind.retrieval.ranking import Clock, shallower, stage, wanted
 from docmind.types import Chunk, Hit, Query, Ranking
 
 
@@ -33,6 +33,7 @@ class Mmr:
 
     def retrieve(self, query: Query, k: int) -> Ranking:
         """`k` of the candidates, in the order in which they were taken."""
+        k = wanted(k)
         found = self.inner.retrieve(query, self.fetch)
         clock = Clock()
         vector, _ = self.embedder.embed_query(query.text)

@@ -3,12 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from numbers import Integral
 from time import perf_counter
 
+from docmind.errors import UsageError
 from docmind.types import Chunk, Hit, Stage, StageRole
 
 CANDIDATES = 20
 """How many of each list are fused, and how many of those are reranked, where nothing else is said."""
+
+
+def wanted(k: int) -> int:
+    """`k`, how many hits are asked for. Raises UsageError where it is no whole number from 1 up."""
+    if not isinstance(k, Integral) or k < 1:
+        raise UsageError(f"k is {k!r}; how many hits are wanted, a whole number from 1 up, was expected.")
+    return int(k)
 
 
 def ranked(scored: Iterable[tuple[Chunk, float, tuple[Chunk, ...]]], k: int) -> tuple[Hit, ...]:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from docmind.parameters import parameter
 from docmind.protocols import Reranker, Retriever
-from docmind.retrieval.ranking import CANDIDATES, Clock, ranked, shallower, stage
+from docmind.retrieval.ranking import CANDIDATES, Clock, ranked, shallower, stage, wanted
 from docmind.types import Chunk, Query, Ranking
 
 
@@ -23,6 +23,7 @@ class Rerank:
 
     def retrieve(self, query: Query, k: int) -> Ranking:
         """The best `k` of the candidates."""
+        k = wanted(k)
         found = self.inner.retrieve(query, self.depth)
         clock = Clock()
         scores = self.reranker.score(query.text, [hit.chunk for hit in found.hits]).tolist()

@@ -23,8 +23,10 @@ from docmind.protocols import Advance, Progress, Retriever
 from docmind.retrieval import MODES
 from docmind.retrieval.collection import Built, Collection
 from docmind.retrieval.composing import Composer
+from docmind.retrieval.ranking import wanted
 from docmind.retrieval.strategies import Strategy, read_strategies
 from docmind.spec import slug
+from docmind.text import words
 from docmind.types import Chunk, Document, Query, Ranking, Split
 
 CACHE = "vectors.sqlite3"
@@ -39,6 +41,15 @@ def quiet(what: str, total: int) -> Iterator[Advance]:
 
 def ignore(event: object) -> None:
     """An observer that wants to know nothing."""
+
+
+def asked(question: str | Query) -> Query:
+    """What a retriever is asked. Raises UsageError where the question holds no word: what came nearest to "???" would be
+    chance, and an answer key has no such question either."""
+    query = Query(question) if isinstance(question, str) else question
+    if not words(query.text):
+        raise UsageError("The question holds no word. Write one.")
+    return query
 
 
 class Searcher:
@@ -82,12 +93,10 @@ class Searcher:
         self._retrievers: dict[tuple[str, str], Retriever] = {}
 
     def __call__(self, strategy: str | Strategy, question: str | Query, k: int = 10) -> Ranking:
-        """The first `k` hits for `question`, k > 0. Raises UsageError for a strategy that there is not, or such a `k`."""
-        if k < 1:
-            raise UsageError(f"k is {k}; how many hits are wanted, 1 or more, was expected.")
-        return self.retriever(self.find(strategy)).retrieve(
-            Query(question) if isinstance(question, str) else question, k
-        )
+        """The first `k` hits for `question`. Raises UsageError for a strategy that there is not, a question without a word,
+        or a `k` that is no whole number from 1 up."""
+        found, query, k = self.find(strategy), asked(question), wanted(k)
+        return self.retriever(found).retrieve(query, k)
 
     def find(self, strategy: str | Strategy) -> Strategy:
         """The strategy of that name or spec, its parts checked. Raises UsageError."""

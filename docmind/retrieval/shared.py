@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from docmind.protocols import Retriever
-from docmind.retrieval.ranking import CANDIDATES
+from docmind.retrieval.ranking import CANDIDATES, wanted
 from docmind.types import Chunk, Query, Ranking, Stage
 
 
@@ -23,6 +23,7 @@ class Shared:
 
     def retrieve(self, query: Query, k: int) -> Ranking:
         """What `inner` gives, with the seconds of the first time."""
+        k = wanted(k)
         depth, ranking = self._known.get(query, (0, Ranking(())))
         if depth < k:
             depth = max(k, CANDIDATES)

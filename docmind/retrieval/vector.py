@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from docmind.protocols import Embedder, VectorIndex
-from docmind.retrieval.ranking import Clock, ranked, stage
+from docmind.retrieval.ranking import Clock, ranked, stage, wanted
 from docmind.types import Chunk, Query, Ranking
 
 
@@ -20,7 +20,7 @@ class Vector:
 
     def retrieve(self, query: Query, k: int) -> Ranking:
         """The `k` nearest chunks."""
-        clock = Clock()
+        k, clock = wanted(k), Clock()
         vector, _ = self.embedder.embed_query(query.text)
         encode = stage("encode", "encode", (), clock.lap())
         found = self.store.search(vector, k, query.doc_ids)

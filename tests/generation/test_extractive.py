@@ -211,7 +211,9 @@ def test_the_same_question_gets_the_same_answer(searcher, corpus, tmp_path):
 def test_a_question_without_words_is_refused_and_would_not_be_answered(searcher, question):
     with pytest.raises(UsageError, match="holds no word"):
         ask(searcher, "headers+rerank", "extractive", question)
-    ranking = searcher("headers+rerank", question, 3)
+    with pytest.raises(UsageError, match="holds no word"):
+        searcher("headers+rerank", question, 3)
+    ranking = searcher.retriever(searcher.find("headers+rerank")).retrieve(Query(question), 3)
     done = answerer("extractive", searcher, "headers+rerank").answer(Query(question), ranking)
     assert (done.text, done.abstained) == (ABSTENTION, True)
 

@@ -65,6 +65,13 @@ class TestEveryMode:
         assert ranking.stages[-1].candidates == tuple(hit.chunk for hit in ranking.hits)
         assert all(stage.seconds >= 0 for stage in ranking.stages)
 
+    @pytest.mark.parametrize("k", [0, -1, -20, 2.5, "3", None])
+    def test_a_k_that_asks_for_no_hits_is_refused(self, parts, text, k):
+        made = parts.mode(mode(text))
+        for retriever in (made, Shared(made)):
+            with pytest.raises(UsageError, match=rf"k is {k!r}; how many hits are wanted, a whole number from 1 up"):
+                retriever.retrieve(Query("leave"), k)
+
     @pytest.mark.parametrize("question", ["", " ", "?!", "\u202e\u0000", "zzzqqqxxx", "leave " * 2000])
     def test_odd_questions_do_not_crash(self, parts, text, question, caplog):
         by(parts, text, question, 3)

@@ -6,10 +6,18 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
 
+from docmind.text import words
+
 
 def _not_blank(text: str) -> str:
     if not text.strip():
         raise ValueError("text that is not blank")
+    return text
+
+
+def _with_a_word(text: str) -> str:
+    if not words(text):
+        raise ValueError("a question that holds a word, as whoever asks the documents needs one")
     return text
 
 
@@ -56,7 +64,7 @@ class Line(Form):
     """What both forms of a line share."""
 
     id: Name
-    question: Text
+    question: Annotated[Text, AfterValidator(_with_a_word)]
     type: Name | None = None
     answer: Text | None = None
     split: Literal["dev", "test"] | None = None

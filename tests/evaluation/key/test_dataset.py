@@ -96,7 +96,7 @@ def test_the_full_form(load) -> None:
 
 
 def test_the_short_form_and_its_other_pages(load) -> None:
-    line = {"id": "q", "question": "?", "source": "leave.md", "evidence": "25 days.", "also_in": ["spain.md"]}
+    line = {"id": "q", "question": "Why?", "source": "leave.md", "evidence": "25 days.", "also_in": ["spain.md"]}
     [question] = load(line).questions
     assert [[s.doc_id for s in piece.spans] for piece in question.gold] == [["leave.md", "spain.md"]]
     assert (question.type, question.split, question.answer, question.doc_ids) == (None, None, None, None)
@@ -105,7 +105,7 @@ def test_the_short_form_and_its_other_pages(load) -> None:
 
 @pytest.mark.parametrize("none", [{"source": None, "evidence": None}, {"gold": []}, {"gold": None}])
 def test_an_unanswerable_question_has_no_gold(load, none: dict) -> None:
-    [question] = load({"id": "q", "question": "?", **none}).questions
+    [question] = load({"id": "q", "question": "Why?", **none}).questions
     assert question.gold == ()
 
 
@@ -166,7 +166,7 @@ def test_a_section_is_any_title_above_the_evidence_whatever_its_typography(load,
 
 
 def gold(**place: object) -> dict:
-    return {"id": "q1", "question": "?", "gold": [{"source": "leave.md", "evidence": "Ask first.", **place}]}
+    return {"id": "q1", "question": "Why?", "gold": [{"source": "leave.md", "evidence": "Ask first.", **place}]}
 
 
 FAULTS = {
@@ -176,16 +176,20 @@ FAULTS = {
     "no object": ("[1, 2]", "questions.jsonl:2: [1, 2] is no JSON object. Write an object with"),
     "no id": ({k: BOOK[k] for k in BOOK if k != "id"}, "questions.jsonl:2: 'id' is missing. Add it."),
     "no question": ({"id": "q1", "gold": []}, "questions.jsonl:2: q1: 'question' is missing"),
-    "no gold": ({"id": "q1", "question": "?"}, "q1: 'source' is missing. Add it (null if the question cannot"),
+    "no gold": ({"id": "q1", "question": "Why?"}, "q1: 'source' is missing. Add it (null if the question cannot"),
     "no evidence": ({**BOOK, "evidence": None}, "expected: source and evidence together, or both null"),
     "a section of nothing": (
-        {"id": "q1", "question": "?", "source": None, "evidence": None, "section": "Pay"},
+        {"id": "q1", "question": "Why?", "source": None, "evidence": None, "section": "Pay"},
         "expected: no section and no also_in where there is no evidence",
     ),
     "unknown key": ({**BOOK, "typ": "direct"}, "q1: unknown key 'typ'. Did you mean 'type'? There are: id, question,"),
     "unknown key in a piece": (gold(sectoin="Pay"), "unknown key 'gold[0].sectoin'. Did you mean 'section'?"),
     "both forms": ({**BOOK, "gold": []}, "unknown key 'evidence'. There are: id, question,"),
     "number for text": ({**BOOK, "question": 7}, "q1: question is 7; expected: a valid string."),
+    "no word": (
+        {**BOOK, "question": "???"},
+        "question is '???'; expected: a question that holds a word, as whoever asks the documents needs one.",
+    ),
     "blank text": ({**BOOK, "question": " "}, "question is ' '; expected: text that is not blank."),
     "text for truth": ({**BOOK, "reviewed_by_human": "no"}, "reviewed_by_human is 'no'; expected: a valid boolean."),
     "unknown split": ({**BOOK, "split": "tset"}, "split is 'tset'; expected: 'dev' or 'test'."),
@@ -198,10 +202,10 @@ FAULTS = {
         {**BOOK, "history": [{"role": "user", "txt": "x"}]},
         "unknown key 'history[0].txt'. Did you mean 'text'? There are: role, text.",
     ),
-    "a piece that is text": ({"id": "q1", "question": "?", "gold": ["x"]}, "gold[0] is 'x'; expected: a valid dict"),
-    "no alternatives": ({"id": "q1", "question": "?", "gold": [{"any": []}]}, "gold[0].any is []; expected:"),
+    "a piece that is text": ({"id": "q1", "question": "Why?", "gold": ["x"]}, "gold[0] is 'x'; expected: a valid dict"),
+    "no alternatives": ({"id": "q1", "question": "Why?", "gold": [{"any": []}]}, "gold[0].any is []; expected:"),
     "a bad alternative": (
-        {"id": "q1", "question": "?", "gold": [{"any": [{"source": "leave.md", "evidense": "Ask"}]}]},
+        {"id": "q1", "question": "Why?", "gold": [{"any": [{"source": "leave.md", "evidense": "Ask"}]}]},
         "unknown key 'gold[0].any[0].evidense'. Did you mean 'evidence'?",
     ),
     "unknown source": (
