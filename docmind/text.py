@@ -49,6 +49,12 @@ def word_places(text: str, start: int = 0, end: int | None = None) -> Iterator[t
     return (match.span() for match in _PLACE.finditer(text, start, len(text) if end is None else end))
 
 
+_CITED = r"\d+(?:\s*[-‐‑–—]\s*\d+)?"
+CITATION = re.compile(rf"[\[【［]\s*({_CITED}(?:\s*[,;]\s*{_CITED})*)\s*(?:†[^\[\]【】\n]*)?[\]】］]")
+"""Passages that are cited by number, which stand in its group: "[1]", "[1, 2]", "[ 1 ]", "[1-3]", "【1】", "【1†source】". A
+date, "[2026-01-31]", is none."""
+
+
 _UNSEEN = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff\u202a-\u202e\u2066-\u2069\ufffe\uffff]")
 
 

@@ -3,9 +3,16 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 
-_CITATION = re.compile(r"(?<![ \t])[ \t]*\[(\d+(?:\s*[,;]\s*\d+)*)\]")
+from docmind.text import CITATION
+
+_WITH_BLANKS = re.compile(rf"(?<![ \t])([ \t]*){CITATION.pattern}")
+_NUMBERS = re.compile(r"(\d+)(?:\s*[^\s\d,;]\s*(\d+))?")
+
+LONGEST_RANGE = 100
+"""Passages of a range, "[1-3]"; of a longer one only the ends are read."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,18 +26,23 @@ class Checked:
 
 
 def check(text: str, given: int) -> Checked:
-    """The text with its citations "[1]" or "[1, 2]" of passages 1 to `given`; a citation of any other number is removed."""
+    """The text with its citations (text.CITATION) of passages 1 to `given`; one of any other number is removed."""
     cited: dict[int, None] = {}
     removed: dict[int, None] = {}
 
     def keep(match: re.Match[str]) -> str:
-        numbers = [int(number[:9]) for number in re.findall(r"\d+", match[1])]
+        numbers = list(_numbers(match[2]))
         known = [number for number in numbers if 1 <= number <= given]
         cited.update(dict.fromkeys(known))
         removed.update(dict.fromkeys(number for number in numbers if number not in known))
         if known == numbers:
             return match[0]
-        blanks = match[0][: match[0].index("[")]
-        return "".join(f"{blanks}[{number}]" for number in known)
+        return "".join(f"{match[1]}[{number}]" for number in known)
 
-    return Checked(_CITATION.sub(keep, text), tuple(cited), tuple(removed))
+    return Checked(_WITH_BLANKS.sub(keep, text), tuple(cited), tuple(removed))
+
+
+def _numbers(cited: str) -> Iterator[int]:
+    for match in _NUMBERS.finditer(cited):
+        first, last = (int(number[:9]) for number in (match[1], match[2] or match[1]))
+        yield from range(first, last + 1) if first <= last < first + LONGEST_RANGE else (first, last)

@@ -14,7 +14,7 @@ from pathlib import PurePosixPath
 
 from docmind.generation.extractive import Extractive
 from docmind.serving.replies import Passage, Reply
-from docmind.text import visible, words
+from docmind.text import CITATION, visible, words
 from docmind.types import Document, Span, blocks_in, merge
 
 NEARBY = 600
@@ -24,7 +24,6 @@ MOST = 200_000
 """Characters of a page that are shown on each side of a passage."""
 
 _MARKDOWN = re.compile(r"\*\*|^#{1,6}(?= )", re.MULTILINE)
-_CITATION = re.compile(r"\[(\d{1,3}(?:\s*[,;]\s*\d{1,3})*)\]")
 
 _WRAPPED = re.compile(r"(?<!\n)\n(?!\n)")
 _GAP = re.compile(r"\n(?:[ \t]*\n){2,}")
@@ -37,10 +36,10 @@ def shown(text: str) -> str:
 
 def answer(reply: Reply, name: str) -> str:
     """The answer's text; its citations lead to the passages of `name`, a word that is on the page once."""
-    given = {passage.number for passage in reply.cited}
+    given = {str(passage.number) for passage in reply.cited}
 
     def link(match: re.Match[str]) -> str:
-        number = int(match[0])
+        number = match[0]
         return f'<a href="#{name}-{number}">[{number}]</a>' if number in given else f"[{number}]"
 
     def links(match: re.Match[str]) -> str:
@@ -50,7 +49,7 @@ def answer(reply: Reply, name: str) -> str:
     if reply.answer.answerer == Extractive.name:  # a quoted sentence may be wrapped in its source
         text = _WRAPPED.sub(" ", text)
     none = " none" * reply.answer.abstained
-    return f'<div class="answer{none}" dir="auto">{_CITATION.sub(links, shown(text))}</div>'
+    return f'<div class="answer{none}" dir="auto">{CITATION.sub(links, shown(text))}</div>'
 
 
 def passage(found: Passage, name: str) -> str:

@@ -20,6 +20,12 @@ from docmind.generation.citations import Checked, check
         ("Some[2][7].", Checked("Some[2].", (2,), (7,))),
         ("None [0], [4] and [10].", Checked("None, and.", (), (0, 4, 10))),
         ("First [3], then [1], then [3] again.", Checked("First [3], then [1], then [3] again.", (3, 1), ())),
+        ("Blanks [ 1 ], [ 9 ] and [ 2 , 9 ].", Checked("Blanks [ 1 ], and [2].", (1, 2), (9,))),
+        ("A range [1-3], [7-9].", Checked("A range [1-3],.", (1, 2, 3), (7, 8, 9))),
+        ("A dash [1–2; 3] or [2 — 5].", Checked("A dash [1–2; 3] or [2] [3].", (1, 2, 3), (4, 5))),
+        ("Backwards [3-1] and [1-99999].", Checked("Backwards [3-1] and [1].", (3, 1), (99999,))),
+        ("Other brackets【1】, 【9】 and ［2］.", Checked("Other brackets【1】, and ［2］.", (1, 2), (9,))),
+        ("Sourced 【2†source】【9†L3-L5】.", Checked("Sourced 【2†source】.", (2,), (9,))),
         ("Twice [9] and [9].", Checked("Twice and.", (), (9,))),
         ("", Checked("", (), ())),
     ],
@@ -39,7 +45,8 @@ def test_without_a_passage_every_citation_is_false():
 
 @pytest.mark.parametrize(
     "text",
-    ["a[i] = b[-1]", "[x] done, [ ] open", "[HR] and [see 7]", "(7) and 7 and {7}", "in [1.5, 2.5]", "x [ 7 ]", "[]", "[7", "7]",
+    ["a[i] = b[-1]", "[x] done, [ ] open", "[HR] and [see 7]", "(7) and 7 and {7}", "in [1.5, 2.5]",
+     "[]", "[ ]", "on [2026-01-31]", "[7-]", "[-7]", "[9:30-10]", "【see】", "[7", "7]",
      "two  blanks\n\n  and a line \t", "[the page](x.md)", "[^7]"],
 )  # fmt: skip
 def test_what_is_no_citation_is_not_touched(text):
@@ -47,7 +54,12 @@ def test_what_is_no_citation_is_not_touched(text):
 
 
 WORDS = st.sampled_from(["Five days", ".", " ", "\n", "\t", "é", "25", "(7)", "[a]", ","])
-CITED = st.lists(st.integers(0, 6), min_size=1, max_size=3).map(lambda numbers: f"[{', '.join(map(str, numbers))}]")
+CITED = st.builds(
+    lambda numbers, form, joint: form.format(joint.join(map(str, numbers))),
+    st.lists(st.integers(0, 6), min_size=1, max_size=3),
+    st.sampled_from(["[{}]", "[ {} ]", "【{}】", "［{}］", "【{}†source】"]),
+    st.sampled_from([", ", ";"]),
+) | st.tuples(st.integers(0, 6), st.integers(0, 6)).map(lambda ends: f"[{ends[0]}-{ends[1]}]")
 
 
 @given(st.lists(st.tuples(WORDS, CITED), max_size=8), st.integers(0, 4))
@@ -72,3 +84,11 @@ def test_many_blanks_take_no_long_time():
     text = f"x{' ' * 200_000}[y"
     assert check(text, 3).text == text
     assert check(f"x{' ' * 200_000}[7]", 3).text == "x"
+    for text in (
+        f"[1{' ' * 200_000}",
+        f"[{' ' * 200_000}",
+        f"[{'1,' * 100_000}",
+        "[1 " * 100_000,
+        f"【1†{'x' * 200_000}",
+    ):
+        assert check(text, 3).text == text

@@ -153,6 +153,8 @@ def test_citations_lead_to_the_passages_that_are_there_and_to_nothing_else():
     assert html.count("<a ") == 3
     assert "[1]" in html
     assert "[9]" in html
+    other = markup.answer(reply(f"Yes 【2】, [ 2 ], [1-2] and [{'9' * 5000}]."), "ask-0")
+    assert other.count('<a href="#ask-0-2">[2]</a>') == other.count("<a ") == 3
 
 
 def test_a_quoted_sentence_is_one_line_and_a_models_lines_stay():

@@ -27,6 +27,7 @@ def value(name, answer):
     [
         ("The  Cat, an\n hour; A.", "cat hour"),
         ("“Five days.” [1]\n\n“Six.” [2, 3]", "five days six"),
+        ("Five days [ 1 ], [1-3] 【2†source】.", "five days"),
         ("the theatre and others", "theatre and others"),  # articles are whole words
         ("16-week leave", "16week leave"),  # as SQuAD has it
         ("§ 5 – 10 €", "5 10 €"),

@@ -12,9 +12,8 @@ import unicodedata
 from collections import Counter
 
 from docmind.evaluation.scoring.answermetrics.judged import JudgedAnswer
-from docmind.text import readable
+from docmind.text import CITATION, readable
 
-_CITATION = re.compile(r"\[\d+(?:\s*[,;]\s*\d+)*\]")
 _ARTICLE = re.compile(r"\b(?:a|an|the)\b")
 
 
@@ -24,7 +23,7 @@ def normalised(text: str) -> str:
     As SQuAD's own script has it, but that citations such as "[1]" are taken out first, and that punctuation is also what
     Unicode calls so, as in MLQA's script (Lewis et al., ACL 2020): quotation marks such as “ ” stand around every quote.
     """
-    plain = "".join(c for c in _CITATION.sub(" ", readable(text)).lower() if not _is_punctuation(c))
+    plain = "".join(c for c in CITATION.sub(" ", readable(text)).lower() if not _is_punctuation(c))
     return " ".join(_ARTICLE.sub(" ", plain).split())
 
 
