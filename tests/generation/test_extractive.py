@@ -8,13 +8,14 @@ import pytest
 from docmind.config import Settings
 from docmind.corpus.markdown import document
 from docmind.errors import UsageError
+from docmind.evaluation.scoring.answers import span_verdict
 from docmind.generation import extractive
 from docmind.generation.answer import LONGEST_QUESTION, answerer, ask
 from docmind.generation.extractive import QUOTED, THRESHOLD, Extractive
 from docmind.generation.prompts import ABSTENTION
 from docmind.models import load
 from docmind.retrieval.searcher import Searcher
-from docmind.types import Chunk, Document, Hit, Query, Ranking, Span
+from docmind.types import Chunk, Document, Gold, Hit, Query, Question, Ranking, Span
 
 QUESTION = "How many days of annual leave do I have?"
 
@@ -72,7 +73,7 @@ def test_the_best_token_counts_for_each_word_of_the_question(words, found):
 def test_sentences_of_a_better_passage_win_and_no_more_are_quoted_than_can_be_read(words, found):
     done = answer(words, "leave days", found("Leave days. Stop.", "Days leave. Stop.", "Leave alone. Stop."))
     # the first sentences: 1, 1 and (0.5 + 0.5) / 2; the second ones: (0 + 1) / 2, (0 + 1) / 2, (0 + 0.5) / 2
-    assert done.text == "“Leave days.” [1]\n\n“Days leave.” [2]\n\n“Stop.” [1]"
+    assert done.text == "“Leave days.” [1]\n\n“Days leave.” [2]\n\n“Stop.” [1][2][3]"
     assert len(done.text.split("\n\n")) == QUOTED == 3
 
 
@@ -85,10 +86,34 @@ def test_ties_stand_by_passage_and_then_by_place(words, found):
     ]
 
 
-def test_what_stands_in_two_passages_is_quoted_once_from_the_better_one(words, found):
+def test_what_stands_in_two_passages_is_quoted_once_and_cited_in_both_the_better_one_first(words, found):
     done = answer(words, "leave days", found("Leave. Weeks.", "Leave. Days."))
     # of the second passage, which holds both words: (0.5 + 1) / 2 each; of the first (0.5 + 0.75) / 2 and (0.25 + 0.75) / 2
-    assert done.text == "“Leave.” [2]\n\n“Days.” [2]\n\n“Weeks.” [1]"
+    assert done.text == "“Leave.” [2][1]\n\n“Days.” [2]\n\n“Weeks.” [1]"
+    assert [(c.number, c.spans) for c in done.citations] == [
+        (2, (Span("0001.md", 0, 6), Span("0001.md", 7, 12))),
+        (1, (Span("0000.md", 0, 6), Span("0000.md", 7, 13))),
+    ]
+
+
+def test_what_stands_twice_in_a_passage_is_quoted_once_and_cited_at_both_places(words, found):
+    done = answer(words, "leave days", found("Leave days. Stop. Leave days."))
+    assert done.text == "“Leave days.” [1]\n\n“Stop.” [1]"
+    assert done.citations[0].spans == (Span("0000.md", 0, 11), Span("0000.md", 18, 29), Span("0000.md", 12, 17))
+
+
+@pytest.mark.parametrize(
+    ("gold", "verdict"),
+    [
+        ((Gold((Span("0000.md", 0, 11),)), Gold((Span("0001.md", 0, 11),))), "correct"),  # both pages are asked for
+        ((Gold((Span("0001.md", 0, 11),)),), "correct"),  # the second of two equal pages
+        ((Gold((Span("0002.md", 0, 11),)),), "wrong"),  # a page that was not found
+    ],
+)
+def test_a_passage_is_its_file_and_place_though_another_says_the_same(words, found, gold, verdict):
+    done = answer(words, "leave days", found("Leave days.", "Leave days."))
+    assert done.text == "“Leave days.” [1][2]"
+    assert span_verdict(Question("q", "leave days", gold), done) == verdict
 
 
 def test_only_the_first_three_hits_are_quoted(words, found):
