@@ -98,6 +98,16 @@ class RowStore:
 
         self._run(write)
 
+    def clear(self) -> None:
+        """Remove every row, all or none. Other processes may go on using the file."""
+
+        def empty(connection: sqlite3.Connection) -> None:
+            with connection:
+                for table in self._tables:
+                    connection.execute(f"DELETE FROM {table}")  # noqa: S608 names of our own
+
+        self._run(empty)
+
     def close(self) -> None:
         """Let go of the file. It opens again when it is next needed."""
         with self._lock:

@@ -30,6 +30,11 @@ def versions(*libraries: str) -> dict[str, str]:
     return {name: metadata.version(name) for name in libraries}
 
 
+def is_own(thing: object) -> bool:
+    """Whether the class of `thing` is of this package, so that its code can be told."""
+    return type(thing).__module__.startswith("docmind.")
+
+
 def digest(parts: tuple[str, ...], libraries: tuple[str, ...]) -> str:
     """One hash of both, and of Python, whose tables of Unicode change: what they make is another thing where it differs."""
     said = f"{platform.python_version()}\x1f{sources(*parts)}\x1f{versions(*libraries)}"

@@ -54,7 +54,8 @@ class Embedder(Protocol):
 
     @property
     def id(self) -> str:
-        """Names the model and every setting that changes a vector: the key of the vector cache."""
+        """Names the model and every setting that changes a vector. What is kept between runs is kept under it, and under
+        the code and the libraries of this package (CachedEmbedder.version)."""
 
     @property
     def dim(self) -> int:
@@ -101,6 +102,9 @@ class VectorCache(Protocol):
 
     def put(self, keys: Sequence[bytes], vectors: FloatMatrix, tokens: Sequence[TokenVectors] | None = None) -> None:
         """Keep the vectors of `keys`, and their token vectors if given, all or none."""
+
+    def clear(self) -> None:
+        """Forget all."""
 
     def close(self) -> None:
         """Let go of what is open. It opens again when it is next needed."""

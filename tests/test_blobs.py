@@ -103,6 +103,16 @@ def test_rows_of_several_tables_are_kept_all_or_none(path):
         assert rows.get("two", [b"a"]) == {b"a": (b"2", b"3")}
 
 
+def test_all_rows_can_be_removed_while_another_has_the_file_open(path, store):
+    store.put({b"a": b"one"})
+    with closing(RowStore(path, {"pages": ("blob",), "more": ("blob",)})) as other:
+        other.put({"more": {b"b": (b"two",)}})
+        other.clear()
+        assert (other.get("more", [b"b"]), store.get([b"a"])) == ({}, {})
+    store.put({b"a": b"again"})
+    assert store.get([b"a"]) == {b"a": b"again"}
+
+
 def test_threads_share_a_store(store):
     switching = sys.getswitchinterval()
     sys.setswitchinterval(1e-5)

@@ -2,6 +2,7 @@
 
 import logging
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -164,7 +165,7 @@ def test_a_place_that_cannot_be_used_is_told_once_and_everything_works(corpus, t
     assert caplog.text.count("nothing is kept for the next time") == 1
 
 
-def test_a_chunker_from_outside_the_package_is_never_kept(keeper):
+def test_a_chunker_from_outside_the_package_is_never_kept(keeper, embedder):
     class Outside:
         calls = 0
 
@@ -174,8 +175,26 @@ def test_a_chunker_from_outside_the_package_is_never_kept(keeper):
 
     made, page = Outside(), document("a.md", PAGE)
     for _ in range(2):
-        chunks_stored.splitter(made, "outside()", keeper)(page)
+        chunks_stored.splitter(made, "outside()", keeper, embedder=embedder)(page)
     assert made.calls == 2
+
+
+def test_chunks_that_an_embedder_from_outside_the_package_decides_are_never_kept(keeper, embedder):
+    class Outside:
+        """As another would write it: its id does not tell its code."""
+
+        id, tokenizer, sign = "outside", embedder.tokenizer, 1
+
+        def embed(self, texts, *, cut=False, advance=None):
+            return np.random.default_rng(self.sign).standard_normal((len(texts), 8))
+
+    page, found = document("a.md", "One is this. Two is that. Three is it. Four is not. Five stays. Six goes. " * 3), []
+    for Outside.sign in range(5):
+        split = chunks_stored.splitter(
+            CHUNKERS["semantic"](Outside()), "semantic() outside", keeper, embedder=Outside()
+        )
+        found.append(split(page))
+    assert len(set(map(str, found))) > 1
 
 
 def test_other_parameters_and_other_documents_have_other_chunks(keeper):
@@ -184,7 +203,7 @@ def test_other_parameters_and_other_documents_have_other_chunks(keeper):
     found = {}
     for size, of in ((30, page), (60, page), (30, other)):
         chunker = CHUNKERS["headers"](embedder, size=size)
-        split = chunks_stored.splitter(chunker, f"headers(size={size})", keeper)
+        split = chunks_stored.splitter(chunker, f"headers(size={size})", keeper, embedder=embedder)
         found[size, of.title] = split(of)
         assert found[size, of.title] == split(of) == chunker.split(of)
     assert len(set(map(str, found.values()))) == 3

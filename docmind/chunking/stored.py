@@ -5,10 +5,10 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterable
 
-from docmind.code import digest
+from docmind.code import digest, is_own
 from docmind.corpus import stored as documents
 from docmind.keeping import Keeper, key
-from docmind.protocols import Chunker
+from docmind.protocols import Chunker, Embedder
 from docmind.types import Chunk, Document, Span, Split
 
 Places = list[list[int]]
@@ -18,10 +18,11 @@ LIBRARIES = ("langchain-experimental", "langchain-text-splitters", "numpy", "onn
 """What decides how a document is split, beside the embedder and the chunker's parameters."""
 
 
-def splitter(chunker: Chunker, said: str, keeper: Keeper) -> Callable[[Document], Split]:
+def splitter(chunker: Chunker, said: str, keeper: Keeper, *, embedder: Embedder) -> Callable[[Document], Split]:
     """What splits as `chunker` does, but a document that is as it was only once. `said` tells the chunker's parameters and
-    the embedder. A chunker that is no part of this package has code that is not known here: nothing of it is kept."""
-    if not type(chunker).__module__.startswith("docmind."):
+    the version of `embedder`, which computes for it. One of them that is no part of this package has code that is not
+    known here: nothing of it is kept."""
+    if not (is_own(chunker) and is_own(embedder)):
         return chunker.split
     made_by = digest(CODE, LIBRARIES)
 

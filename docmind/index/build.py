@@ -2,13 +2,14 @@
 
     <index folder>/
       vectors.sqlite3               the vector cache (cache.py)
-      headers-3fd0c1…/              an index, named by the hash of model and chunks
+      headers-3fd0c1…/              an index, named by the hash of model, chunks and code
         chroma/  vectors.npy        store.py
         token_*.npy                 tokens.py, where the model gives token vectors
         manifest.json               checksums of the files above; written last
       .building-…                   an index that is being made, or that a killed build left
 
-A changed chunk has another hash, so that an old index can never be taken for a new one.
+A changed chunk has another hash, and so has other code or another library that makes an index or its vectors, so that an
+old index can never be taken for a new one.
 """
 
 from __future__ import annotations
@@ -26,19 +27,23 @@ from pathlib import Path
 
 import numpy as np
 
+from docmind.code import digest
 from docmind.errors import StorageError
-from docmind.index import store, tokens
+from docmind.index import canaries, store, tokens
 from docmind.index.cache import COMMIT_EVERY, CachedEmbedder
 from docmind.index.rows import RowFile
 from docmind.index.store import ChromaIndex
 from docmind.index.tokens import TokenStore, TokenWriter
-from docmind.protocols import Advance, Embedder
+from docmind.protocols import Advance
 from docmind.types import Chunk
 
 log = logging.getLogger(__name__)
 
 FORMAT = 1
 """Counts the changes of what an index folder holds, so that a newer DocMind leaves an older one's folders alone."""
+
+CODE, LIBRARIES = ("index",), ("chromadb", "numpy")
+"""What makes an index of vectors."""
 
 MANIFEST = "manifest.json"
 BUILDING = ".building-"
@@ -73,7 +78,7 @@ def open_or_build(
     """
     folder = index_dir / f"{name}-{_key(chunks, embedder)}"
     try:
-        if _whole(folder):
+        if _whole(folder) and _proven(folder, chunks, embedder):
             if advance:
                 advance(len(chunks))
             return Index(folder, chunks)
@@ -86,11 +91,16 @@ def open_or_build(
         ) from error
 
 
-def _key(chunks: Sequence[Chunk], embedder: Embedder) -> str:
-    digest = hashlib.sha256(f"{FORMAT}\x1f{embedder.id}".encode())
+def version(embedder: CachedEmbedder) -> str:
+    """All that decides what stands in an index, beside its chunks."""
+    return f"{FORMAT}\x1f{embedder.version}\x1f{digest(CODE, LIBRARIES)}"
+
+
+def _key(chunks: Sequence[Chunk], embedder: CachedEmbedder) -> str:
+    of = hashlib.sha256(version(embedder).encode())
     for chunk in chunks:
-        digest.update(chunk.id.encode())
-    return digest.hexdigest()[:16]
+        of.update(chunk.id.encode())
+    return of.hexdigest()[:16]
 
 
 def _build(folder: Path, chunks: Sequence[Chunk], embedder: CachedEmbedder, advance: Advance | None) -> None:
@@ -157,6 +167,24 @@ def _whole(folder: Path) -> bool:
     except (OSError, ValueError, KeyError, TypeError, sqlite3.Error) as error:
         reason = str(error)
     log.warning("%s: the index is damaged (%s); it is built anew", folder, reason)
+    shutil.rmtree(folder)
+    return False
+
+
+def _proven(folder: Path, chunks: Sequence[Chunk], embedder: CachedEmbedder) -> bool:
+    """Whether some chunks, embedded anew, have the vectors that stand in `folder`. An index that has others is removed."""
+    positions = {chunk.text: position for position, chunk in enumerate(chunks)}
+    vectors = np.load(folder / store.VECTORS, mmap_mode="r")
+    of_tokens = TokenStore(folder) if embedder.has_tokens else None
+    kept = {
+        text: (np.array(vectors[at := positions[text]]), of_tokens.vectors(at) if of_tokens else None)
+        for text in canaries.chosen(positions)
+    }
+    if not (odd := canaries.differing(embedder.model, kept)):
+        return True
+    log.warning(
+        "%s: %d of %d chunks that were embedded anew have other vectors; it is built anew", folder, odd, len(kept)
+    )
     shutil.rmtree(folder)
     return False
 

@@ -141,7 +141,7 @@ class Searcher:
     def _split(self, chunker: Part, progress: Progress) -> Split:
         """Every document's chunks, by (document, order). Those of a document that is as it was are not made anew."""
         maker = CHUNKERS[chunker.name](self.embedder, **dict(chunker.values))
-        split = stored.splitter(maker, f"{chunker} {self.embedder.id}", self._kept)
+        split = stored.splitter(maker, f"{chunker} {self.embedder.version}", self._kept, embedder=self.models.embedder)
         splits = []
         with progress(f"{chunker.label}: chunking", len(self.documents)) as advance:
             for document in self.documents.values():

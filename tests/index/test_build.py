@@ -13,8 +13,9 @@ from contextlib import closing
 import numpy as np
 import pytest
 
+from docmind import code
 from docmind.errors import StorageError
-from docmind.index import build
+from docmind.index import build, canaries
 from docmind.index.build import open_or_build
 from docmind.index.cache import CachedEmbedder
 
@@ -103,6 +104,35 @@ def test_another_model_has_another_index(make, cached):
         id = "renamed"
 
     assert make().folder != make(embedder=Renamed(cached, cached._cache)).folder
+
+
+@pytest.mark.parametrize(("file", "change"), [("vectors.npy", np.negative), ("token_codes.npy", np.abs)])
+def test_an_index_of_other_vectors_is_told_and_built_anew_though_its_manifest_is_right(
+    make, cached, embedder, caplog, file, change
+):
+    index = make()
+    index.close()
+    np.save(index.folder / file, change(np.load(index.folder / file)))
+    (index.folder / build.MANIFEST).write_text(json.dumps({"files": build._checksums(index.folder)}))
+    with caplog.at_level(logging.WARNING):
+        again = make()
+    assert (
+        f"{index.folder}: 3 of 3 chunks that were embedded anew have other vectors; it is built anew" in caplog.messages
+    )
+    assert np.array_equal(again.vectors.vectors, embedder.embed(TEXTS))
+    assert np.array_equal(again.tokens.vectors(1), canaries.decoded(embedder.embed_tokens(TEXTS)[1][1]))
+    assert cached.embedded == 3
+
+
+@pytest.mark.parametrize("name", ["chromadb", "numpy", "index/store.py", "index/tokens.py", "index/build.py"])
+def test_its_name_holds_the_code_and_the_libraries_that_make_it(cached, monkeypatch, name):
+    before = build.version(cached)
+    for what in ("sources", "versions"):
+        told = getattr(code, what)
+        monkeypatch.setattr(
+            code, what, lambda *parts, told=told: {k: "x" if k == name else v for k, v in told(*parts).items()}
+        )
+    assert build.version(cached) != before
 
 
 @pytest.mark.parametrize(

@@ -11,6 +11,7 @@ from threading import Timer
 import numpy as np
 import pytest
 
+from docmind import code
 from docmind.errors import StorageError
 from docmind.index.cache import CachedEmbedder
 
@@ -179,3 +180,98 @@ def test_a_cache_that_another_process_is_making_is_waited_for(path, open_cache):
         release.start()
         assert open_cache(path).vectors([b"key"]) == {}
         release.join()
+
+
+def alter(path, table, column, change):
+    """Change the blob of each row, and set its checksum right."""
+    with closing(sqlite3.connect(path)) as file:
+        columns = {"vectors": ["vector"], "tokens": ["codes", "scales"]}[table]
+        for key, *blobs in file.execute(f"SELECT key, {', '.join(columns)} FROM {table}").fetchall():
+            row = dict(zip(columns, blobs, strict=True))
+            row[column] = change(row[column])
+            crc = zlib.crc32(b"".join(row.values()))
+            file.execute(f"UPDATE {table} SET {column} = ?, crc = ? WHERE key = ?", (row[column], crc, key))
+        file.commit()
+
+
+@pytest.mark.parametrize(
+    ("table", "column", "change"),
+    [
+        ("vectors", "vector", lambda blob: (np.frombuffer(blob, np.float32) * np.float32(-1)).tobytes()),
+        ("vectors", "vector", lambda blob: np.full(384, np.nan, np.float32).tobytes()),
+        ("tokens", "codes", lambda blob: np.abs(np.frombuffer(blob, np.int8)).tobytes()),
+        ("tokens", "scales", lambda blob: (np.frombuffer(blob, np.float32) * np.float32(2)).tobytes()),
+    ],
+)
+def test_other_vectors_under_a_right_checksum_are_found_told_and_thrown_away(
+    path, embedder, open_cache, caplog, table, column, change
+):
+    expected = embedder.embed_tokens(TEXTS)
+    cache = open_cache(path)
+    CachedEmbedder(embedder, cache).embed_tokens(TEXTS)
+    cache.close()
+    alter(path, table, column, change)
+    again = CachedEmbedder(embedder, open_cache(path))
+    with caplog.at_level(logging.WARNING):
+        vectors, tokens = again.embed_tokens(TEXTS)
+    [told] = caplog.messages
+    assert told.startswith(f"{path}: 3 of 3 texts that were embedded anew have other vectors than are kept; all ")
+    assert np.array_equal(vectors, expected[0])
+    assert all(np.array_equal(a.codes, b.codes) for a, b in zip(tokens, expected[1], strict=True))
+    assert again.embedded == 3
+    caplog.clear()
+    assert (
+        CachedEmbedder(embedder, open_cache(path)).embed_tokens(TEXTS)[1][0].scales.tolist()
+        == tokens[0].scales.tolist()
+    )
+    assert not caplog.messages, "it is whole again"
+
+
+def test_sixteen_texts_are_embedded_anew_and_none_that_was_computed_in_the_run(path, embedder, open_cache):
+    class Counting:
+        id, dim, anew = embedder.id, embedder.dim, 0
+
+        def embed(self, texts, *, cut=False, advance=None):
+            self.anew += len(texts)
+            return embedder.embed(texts, cut=cut, advance=advance)
+
+    texts = [f"text {i}" for i in range(90)]
+    cached = CachedEmbedder(first := Counting(), open_cache(path))
+    for _ in range(2):
+        cached.embed(texts)
+    assert first.anew == cached.embedded == 90
+    cached = CachedEmbedder(later := Counting(), open_cache(path))
+    for start in (0, 10, 20, 0):  # as a document's texts come
+        cached.embed(texts[start : start + 10])
+    assert (later.anew, cached.embedded) == (16, 0)
+
+
+def test_an_embedder_from_outside_whose_code_was_changed_is_found(path, embedder, open_cache, caplog):
+    """Its id says nothing of it, and no key can."""
+
+    class Outside:
+        id, dim, sign = "outside", embedder.dim, 1
+
+        def embed(self, texts, *, cut=False, advance=None):
+            return self.sign * embedder.embed(texts)
+
+    CachedEmbedder(Outside(), open_cache(path)).embed(TEXTS)
+    Outside.sign = np.float32(-1)
+    with caplog.at_level(logging.WARNING):
+        found = CachedEmbedder(Outside(), open_cache(path)).embed(TEXTS)
+    assert np.array_equal(found, -embedder.embed(TEXTS))
+    assert "thrown away" in caplog.text
+
+
+@pytest.mark.parametrize(
+    "name", ["fastembed", "numpy", "onnxruntime", "tokenizers", "models/minilm.py", "models/tokenizing.py"]
+)
+def test_the_key_holds_the_code_and_the_libraries_that_decide_a_vector(embedder, monkeypatch, name):
+    before = CachedEmbedder(embedder, None)
+    assert before.version.startswith(embedder.id)
+    for what in ("sources", "versions"):
+        told = getattr(code, what)
+        monkeypatch.setattr(
+            code, what, lambda *parts, told=told: {k: "x" if k == name else v for k, v in told(*parts).items()}
+        )
+    assert CachedEmbedder(embedder, None).version != before.version

@@ -1,12 +1,19 @@
 """The one call behind everything: it builds what is missing, answers many at once, and shows nothing stale."""
 
+import json
 import logging
+import os
+import shutil
+import subprocess
+import sys
 from concurrent.futures import ThreadPoolExecutor
 from itertools import product
+from pathlib import Path
 from threading import Event, Thread
 
 import pytest
 
+import docmind
 from docmind import corpus as corpora
 from docmind.config import Settings
 from docmind.errors import UsageError
@@ -201,3 +208,76 @@ def test_the_files_are_looked_at_no_more_often_than_asked_for(settings, monkeypa
         assert engine.searcher() is first
         assert len(looks) == expected
     engine.close()
+
+
+ASKS = """
+import hashlib, json, sys
+from importlib import metadata
+from pathlib import Path
+
+corpus, index_dir, numpy = sys.argv[1:]
+installed = metadata.version
+metadata.version = lambda name: numpy if name == "numpy" and numpy else installed(name)
+
+from docmind.config import Settings
+from docmind.models import load
+from docmind.retrieval.searcher import Searcher
+
+built = []
+with Searcher(Settings(corpus=Path(corpus), index_dir=Path(index_dir)), load("default"), observe=built.append) as search:
+    hits = [(hit.chunk.id, hit.score) for hit in search("headers+rerank", "annual leave", 5).hits]
+    index = search.collection(search.find("headers+rerank").chunker).index
+    rows = [*index.vectors.vectors, *(index.tokens.vectors(position) for position in range(2))]
+    made = hashlib.sha256(b"".join(row.tobytes() for row in rows)).hexdigest()
+print(json.dumps([[of.embedded for of in built], hits, made]))
+"""
+
+
+@pytest.fixture(scope="module")
+def yesterday(tmp_path_factory):
+    """Asks in a process of its own, by a package that stands in a folder; and what was kept of the first time."""
+    root = tmp_path_factory.mktemp("yesterday")
+    (root / "corpus").mkdir()
+    for name, text in {"leave": "You have 25 days of annual leave.", "pay": "Pay is due on the 25th."}.items():
+        (root / "corpus" / f"{name}.md").write_text(f"# {name}\n\n{text}\n", encoding="utf-8")
+
+    def ask(package, index_dir, numpy=""):
+        done = subprocess.run(
+            [sys.executable, "-c", ASKS, str(root / "corpus"), str(index_dir), numpy],
+            env=os.environ | {"PYTHONPATH": str(package)}, cwd=root, capture_output=True, text=True, check=False,
+        )  # fmt: skip
+        assert done.returncode == 0, done.stderr
+        return json.loads(done.stdout)
+
+    kept, package = root / "kept", Path(docmind.__file__).parent
+    first = ask(package.parent, kept)
+    assert ask(package.parent, kept) == [[0], *first[1:]]
+    return ask, kept, package, first
+
+
+@pytest.mark.parametrize(
+    ("file", "old", "new", "numpy"),
+    [
+        ("models/minilm.py", "np.rint(unit / ", "np.rint(np.abs(unit) / ", ""),
+        ("models/minilm.py", "return (mean / ", "return np.abs(mean / ", ""),
+        ("models/tokenizing.py", "encoding.ids for", "encoding.ids[::-1] for", ""),
+        ("index/cache.py", "np.frombuffer(codes, np.int8)", "abs(np.frombuffer(codes, np.int8))", ""),
+        ("index/tokens.py", "self._codes.write(each.codes)", "self._codes.write(abs(each.codes))", ""),
+        ("index/tokens.py", "", "", "99.0"),
+    ],
+)
+def test_what_was_kept_before_another_code_or_library_gives_what_nothing_kept_gives(
+    yesterday, tmp_path, file, old, new, numpy
+):
+    ask, kept, package, first = yesterday
+    shutil.copytree(package, tmp_path / "changed" / "docmind", ignore=shutil.ignore_patterns("__pycache__"))
+    edited = tmp_path / "changed" / "docmind" / file
+    text = edited.read_text(encoding="utf-8")
+    assert old in text
+    edited.write_text(text.replace(old, new) if old else text, encoding="utf-8")
+    shutil.copytree(kept, tmp_path / "kept")
+    over_old, anew = (ask(tmp_path / "changed", tmp_path / folder, numpy) for folder in ("kept", "empty"))
+    assert over_old[1:] == anew[1:]
+    assert (anew[2] != first[2]) == bool(old)
+    assert anew[0] == [2]
+    assert over_old[0] == ([0] if file == "index/tokens.py" and not numpy else [2])

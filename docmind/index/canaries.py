@@ -1,0 +1,68 @@
+"""Whether kept vectors are those that the model gives now: a few short texts are embedded anew and compared.
+
+A key names code, versions and files. It does not know the code of a model from outside this package, nor the processor
+that a file was made on. What is done about vectors that differ is not known here.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Mapping
+
+import numpy as np
+
+from docmind.protocols import Embedder, FloatMatrix, TokenVectors
+
+CANARIES = 16
+"""Texts that are embedded anew; chosen as they are, that takes a tenth of a second."""
+
+AMONG = 64
+"""The shortest texts, of which CANARIES are chosen by their hash."""
+
+NOISE = 1e-5
+"""How far a component of a vector of length 1 may be off. Another kind of processor changes the last digits of float32,
+about a hundredth of it."""
+
+Kept = tuple[FloatMatrix, FloatMatrix | None]
+"""Of a text its vector, float32 (dim,), and its token vectors as they are used, float32 (tokens, dim), if it has some."""
+
+
+def chosen(texts: Iterable[str]) -> list[str]:
+    """The CANARIES among `texts`, or as many as there are, always the same of the same."""
+    shortest = sorted(set(texts), key=lambda text: (len(text), text))[:AMONG]
+    return sorted(shortest, key=lambda text: hashlib.sha256(text.encode("utf-8", "surrogatepass")).digest())[:CANARIES]
+
+
+def differing(embedder: Embedder, kept: Mapping[str, Kept]) -> int:
+    """How many of the texts have other vectors, or token vectors, than `embedder` gives now. Of all or none of them are
+    there token vectors."""
+    texts = list(kept)
+    if not texts:
+        return 0
+    if any(tokens is None for _, tokens in kept.values()):
+        now = embedder.embed(texts, cut=True)
+        return sum(not _same(kept[text][0], vector) for text, vector in zip(texts, now, strict=True))
+    now, now_tokens = embedder.embed_tokens(texts)
+    return sum(
+        not (_same(kept[text][0], vector) and _same_tokens(kept[text][1], tokens))
+        for text, vector, tokens in zip(texts, now, now_tokens, strict=True)
+    )
+
+
+def decoded(tokens: TokenVectors) -> FloatMatrix:
+    """The token vectors as they are used, float32 (tokens, dim)."""
+    found: FloatMatrix = tokens.codes.astype(np.float32) * tokens.scales[:, np.newaxis]
+    return found
+
+
+def _same(vector: FloatMatrix, now: FloatMatrix) -> bool:
+    return vector.shape == now.shape and bool((np.abs(vector - now) <= NOISE).all())
+
+
+def _same_tokens(kept: FloatMatrix | None, now: TokenVectors) -> bool:
+    """Noise can turn a code into the next one where it lies between both; that is rare, so the mean stays small."""
+    fresh = decoded(now)
+    if kept is None or kept.shape != fresh.shape:
+        return False
+    apart = np.abs(kept - fresh)
+    return bool((apart <= now.scales[:, np.newaxis] + NOISE).all() and apart.mean() <= NOISE)
