@@ -23,7 +23,7 @@ Value = int | float | str | bool | tuple[float, ...]
 """What a parameter can be. Its kind is told by the annotation of the field, and stands in KINDS."""
 
 _INT = re.compile(r"0|-?[1-9][0-9]{0,17}")
-_FLOAT = re.compile(r"-?(0|[1-9][0-9]{0,17})(\.[0-9]{1,30})?")
+DECIMAL = re.compile(r"-?(0|[1-9][0-9]{0,17})(\.[0-9]{1,30})?")
 
 KINDS = {
     "int": "a whole number, such as 20",
@@ -70,13 +70,13 @@ class Parameter:
         found: Value | None = None
         if self.kind == "int" and _INT.fullmatch(text):
             found = int(text)
-        elif self.kind == "float" and _FLOAT.fullmatch(text):
+        elif self.kind == "float" and DECIMAL.fullmatch(text):
             found = float(text) + 0.0  # -0 is 0
         elif self.kind == "str" and text in self.choices:
             found = text
         elif self.kind == "bool" and text in ("true", "false"):
             found = text == "true"
-        elif self.kind == "tuple[float, ...]" and all(map(_FLOAT.fullmatch, text.split(":"))):
+        elif self.kind == "tuple[float, ...]" and all(map(DECIMAL.fullmatch, text.split(":"))):
             found = tuple(float(each) + 0.0 for each in text.split(":"))
         return found if found is not None and self._within(found) else None
 

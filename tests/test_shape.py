@@ -38,6 +38,7 @@ JSON_EDGES = {
     "evaluation/reports/html.py": "the data in the page",
     "llm/openai.py": "a server's reply",
     "llm/schema.py": "a JSON schema",
+    "yamlfile.py": "a file, before it has a form",
 }
 """Where values of JSON or YAML come in or go out, and which."""
 

@@ -31,7 +31,7 @@ FORMATS: Registry[Callable[[Path, str], Document]] = Registry(
 )
 """What reads a page, by the suffix of its file, in lower case."""
 
-CODE = ("corpus", "markup", "text.py", "types.py")
+CODE = ("corpus", "markup", "parameters.py", "text.py", "types.py", "yamlfile.py")
 LIBRARIES = ("markdown-it-py", "pypdfium2", "python-frontmatter", "pyyaml")
 """What decides how a page is read: one that is kept is read again where any of it changed."""
 

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import datetime
 import logging
 import re
+import unicodedata
 from collections.abc import Mapping
 from pathlib import Path, PurePosixPath
 from typing import Any
 
-import yaml
 from frontmatter.default_handlers import YAMLHandler
 
 from docmind.corpus.decoding import decoded
@@ -17,19 +16,20 @@ from docmind.corpus.sections import sections
 from docmind.errors import CorpusError
 from docmind.markup import blocks, clean
 from docmind.types import Document
+from docmind.yamlfile import NotYamlError, values
 
 logger = logging.getLogger(__name__)
 
-_KEY = re.compile(r"""["']?\w[\w .-]*["']?[ \t]*:(?:[ \t]|$)""")
+_KEY = re.compile(r"""["']?\w[\w .-]*+["']?[ \t]*+:(?:[ \t]|$)""")
 
 
 def read(path: Path, doc_id: str) -> Document:
     """The page at `path`, with `doc_id` as its id.
 
     Its title is the front matter's, else the first heading, else the file's name; its url the front matter's, else
-    None; `meta` is the rest of the front matter as plain values. What looks unfinished in the page, and a page without
-    text, is a warning with file and line. Raises CorpusError where the page is too large, no UTF-8, cannot be read, or
-    has front matter that is no YAML.
+    None; `meta` is the rest of the front matter: text as it is written there, None, and mappings and lists of those.
+    What looks unfinished in the page, and a page without text, is a warning with file and line. Raises CorpusError where
+    the page is too large, no UTF-8, cannot be read, or has front matter that is no YAML.
     """
     raw = decoded(path)
     front, body, skipped = _front_matter(path, raw)
@@ -38,9 +38,9 @@ def read(path: Path, doc_id: str) -> Document:
         logger.warning("%s:%d: %s.", path, skipped + line, message)
     if not cleaned.text:
         logger.warning("%s:%d: the page holds no text; there is nothing in it to find.", path, skipped + 1)
-    meta = {str(key): _plain(value) for key, value in front.items()}
-    title, url = (str(meta.pop(key, None) or "") for key in ("title", "url"))
-    return document(doc_id, cleaned.text, title=title.strip(), url=url or None, meta=meta)
+    title, url = (value if isinstance(value := front.get(key), str) else "" for key in ("title", "url"))
+    meta = {key: value for key, value in front.items() if key not in ("title", "url")}
+    return document(doc_id, cleaned.text, title=" ".join(title.split()), url=url or None, meta=meta)
 
 
 def document(
@@ -60,7 +60,7 @@ def document(
     )
 
 
-def _front_matter(path: Path, raw: str) -> tuple[Mapping[Any, Any], str, int]:
+def _front_matter(path: Path, raw: str) -> tuple[Mapping[str, Any], str, int]:
     """The front matter, the page below it, and how many lines were taken from the page's beginning.
 
     A page may as well begin with a horizontal rule. As in Pandoc, a rule is followed by a blank line; and what is no
@@ -68,7 +68,7 @@ def _front_matter(path: Path, raw: str) -> tuple[Mapping[Any, Any], str, int]:
     """
     handler = YAMLHandler()
     opening, _, below = raw.partition("\n")
-    whole: tuple[Mapping[Any, Any], str, int] = {}, raw, 0
+    whole: tuple[Mapping[str, Any], str, int] = {}, raw, 0
     if not handler.detect(opening) or not below.split("\n", 1)[0].strip():
         return whole
     first = next((line for line in below.split("\n") if line.strip() and not line.startswith("#")), "")
@@ -80,32 +80,13 @@ def _front_matter(path: Path, raw: str) -> tuple[Mapping[Any, Any], str, int]:
             logger.warning("%s:1: front matter is opened by --- and never closed; it is kept as text.", path)
         return whole
     try:
-        if any(isinstance(token, yaml.AliasToken) for token in yaml.scan(block)):
-            # A few lines of aliases can stand for gigabytes, or for themselves.
-            raise CorpusError(
-                f"{path}:1: the front matter uses YAML aliases (*name), which are not read. Write them out."
-            )
-        front = handler.load(block) if block.strip() else {}
-    except (yaml.YAMLError, ValueError) as error:  # ValueError: a date such as 2024-13-45
+        front = values(unicodedata.normalize("NFC", block)) if block.strip() else {}
+    except NotYamlError as error:
         if not meant:
             return whole
-        mark = getattr(error, "problem_mark", None)
-        line = 1 + mark.line if mark else 1
-        reason = getattr(error, "problem", None) or error
         raise CorpusError(
-            f"{path}:{line}: the front matter is no YAML ({reason}). Mend it; a value with a colon needs quotes."
+            f"{path}:{error.line}: the front matter is no YAML ({error}). Mend it; a value with a colon needs quotes."
         ) from error
     if not isinstance(front, dict):
         return whole
     return front, body, raw[: len(raw) - len(body)].count("\n")
-
-
-def _plain(value: object) -> Any:
-    """YAML's value as JSON knows it: dates in ISO form, keys as text, whatever else is unknown as text."""
-    if isinstance(value, dict):
-        return {str(key): _plain(inner) for key, inner in value.items()}
-    if isinstance(value, list):
-        return [_plain(inner) for inner in value]
-    if isinstance(value, datetime.date):
-        return value.isoformat()
-    return value if value is None or isinstance(value, (str, int, float, bool)) else str(value)

@@ -13,7 +13,18 @@ from docmind.models import Models
 from docmind.parameters import Part
 from docmind.retrieval.strategies import Strategy
 
-CODE = ("chunking", "corpus", "index", "markup", "models", "parameters.py", "retrieval", "spec.py", "text.py")
+CODE = (
+    "chunking",
+    "corpus",
+    "index",
+    "markup",
+    "models",
+    "parameters.py",
+    "retrieval",
+    "spec.py",
+    "text.py",
+    "yamlfile.py",
+)
 """The parts of the package that decide what is retrieved."""
 
 LIBRARIES = (

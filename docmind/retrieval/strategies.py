@@ -160,7 +160,7 @@ def read_strategies(path: Path | None) -> Strategies:
         path = PACKAGED
     fields = read_mapping(path, "the strategies", OPTION, ", ".join(KEYS))
     faults = [
-        f"unknown key {reprlib.repr(str(key))}.{did_you_mean(str(key)[:SLUG], KEYS)} There are: {', '.join(KEYS)}."
+        f"unknown key {reprlib.repr(key)}.{did_you_mean(key[:SLUG], KEYS)} There are: {', '.join(KEYS)}."
         for key in fields
         if key not in KEYS
     ]
@@ -185,8 +185,8 @@ def _named(found: object, faults: list[str]) -> dict[str, str]:
         return {}
     names = {}
     for name, text in found.items():
-        key = f"strategies.{name}" if isinstance(name, str) and name.isprintable() else f"strategies.{name!r}"
-        if not isinstance(name, str) or not _FITTING.fullmatch(name):
+        key = f"strategies.{name}" if name.isprintable() else f"strategies.{name!r}"
+        if not _FITTING.fullmatch(name):
             faults.append(
                 f"{reprlib.repr(key)}: a name of a-z, 0-9, _, +, . and - was expected, {SLUG} characters at most, since "
                 "files are called by it."

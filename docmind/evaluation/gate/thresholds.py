@@ -58,6 +58,10 @@ class Thresholds(BaseModel):
         return exact(self.max_regression_pp) / 100
 
 
+NUMBERS = {*Thresholds.model_fields, *AnswerThresholds.model_fields} - {"production", "must_pass", "answers"}
+"""The keys whose values are numbers. All other values are text, so that ids such as 012 and 1.10 stay what they are."""
+
+
 def exact(decimal: float) -> Fraction:
     """The fraction that the shortest decimal of the float says: 0.05 is 1/20."""
     return Fraction(str(decimal))
@@ -66,7 +70,7 @@ def exact(decimal: float) -> Fraction:
 def read_thresholds(path: Path) -> Thresholds:
     """The thresholds in `path`. Raises StorageError where it cannot be read, UsageError, which tells every fault with
     its key, where it says something else than was expected."""
-    fields = read_mapping(path, "the thresholds", "--thresholds", _known(Thresholds))
+    fields = read_mapping(path, "the thresholds", "--thresholds", _known(Thresholds), NUMBERS)
     if isinstance(fields.get("must_pass"), list):
         fields["must_pass"] = tuple(fields["must_pass"])  # strict: YAML knows no tuples
     try:
@@ -80,13 +84,15 @@ def read_thresholds(path: Path) -> Thresholds:
 
 def _tell(kind: str, place: tuple[int | str, ...], value: object, expected: str) -> str:
     form = AnswerThresholds if place[:-1] == ("answers",) else Thresholds
-    name = str(value if kind == "invalid_key" else place[-1])
+    name = str(place[-1])
     key = ".".join([*map(str, place[:-1]), name])
-    if kind in ("extra_forbidden", "invalid_key"):
+    if kind == "extra_forbidden":
         return f"unknown key {key!r}.{did_you_mean(name, form.model_fields)} There are: {_known(form)}."
     if kind == "missing":
         return f"{key!r} is missing. Add it."
     wanted = expected.removeprefix("Input should be ").replace("tuple", "list")
+    if name in NUMBERS and isinstance(value, str):
+        wanted = "a number in plain digits and without quotes, such as 0.5"
     return f"{key}: {reprlib.repr(value)} was found; expected: {wanted}."
 
 
