@@ -25,6 +25,7 @@ FORMATS: Registry[Callable[[Path, str], Document]] = Registry(
     [
         (".md", markdown.read),
         (".markdown", markdown.read),
+        (".mdx", markdown.read),
         (".pdf", pdf.read),
         (".txt", plain.read),
     ],

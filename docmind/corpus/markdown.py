@@ -12,6 +12,7 @@ from typing import Any
 from frontmatter.default_handlers import YAMLHandler
 
 from docmind.corpus.decoding import decoded
+from docmind.corpus.jsx import without_jsx
 from docmind.corpus.sections import sections
 from docmind.errors import CorpusError
 from docmind.markup import blocks, clean
@@ -27,13 +28,14 @@ def read(path: Path, doc_id: str) -> Document:
     """The page at `path`, with `doc_id` as its id.
 
     Its title is the front matter's, else the first heading, else the file's name; its url the front matter's, else
-    None; `meta` is the rest of the front matter: text as it is written there, None, and mappings and lists of those.
-    What looks unfinished in the page, and a page without text, is a warning with file and line. Raises CorpusError where
-    the page is too large, no UTF-8, cannot be read, or has front matter that is no YAML.
+    None; `meta` is the rest of the front matter: text as it is written there, None, and mappings and lists of those. The
+    JSX of a page in MDX is left out. What looks unfinished in the page, and a page without text, is a warning with file
+    and line. Raises CorpusError where the page is too large, no UTF-8, cannot be read, or has front matter that is no
+    YAML.
     """
     raw = decoded(path)
     front, body, skipped = _front_matter(path, raw)
-    cleaned = clean(body)
+    cleaned = clean(without_jsx(body) if path.suffix.lower() == ".mdx" else body)
     for line, message in cleaned.warnings:
         logger.warning("%s:%d: %s.", path, skipped + line, message)
     if not cleaned.text:
