@@ -29,6 +29,30 @@ _WIDTHLESS = "\u00ad\u180e\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufeff"
 WIDTHLESS = re.compile(f"[{_WIDTHLESS}]")
 """A character that takes no room: a soft hyphen (U+00AD, &shy;), blanks and joiners of no width, marks of direction. A page
 that was set for print or the web has them in the middle of words."""
+MOST_MARKS = 30
+"""Of combining marks one after another. Unicode's stream-safe format has that limit too: sorting more takes quadratic time."""
+_JOINER = "\u034f"
+"""The combining grapheme joiner, which is not sorted and not seen."""
+_MAYBE_MARKS = re.compile(rf"[^\x00-\u02ff\w\s{_JOINER}]{{{MOST_MARKS + 1},}}")
+
+
+def nfc(text: str) -> str:
+    """`text` in Unicode's normal form C, in linear time: a run of more than MOST_MARKS combining marks is parted by joiners
+    (UAX #15, stream-safe text format)."""
+    return unicodedata.normalize("NFC", _MAYBE_MARKS.sub(_parted, text))
+
+
+def _parted(run: re.Match[str]) -> str:
+    out = []
+    marks = 0
+    for character in run[0]:
+        marks = marks + 1 if unicodedata.combining(character) else 0
+        if marks > MOST_MARKS:
+            out.append(_JOINER)
+            marks = 1
+        out.append(character)
+    return "".join(out)
+
 
 _WORD = re.compile(r"[^\W_]+(?:_+[^\W_]+)*")
 _PLACE = re.compile(rf"[^\W_]+(?:[_{_WIDTHLESS}]+[^\W_]+)*")

@@ -11,6 +11,7 @@ import yaml
 
 from docmind.errors import StorageError, UsageError
 from docmind.parameters import DECIMAL
+from docmind.text import nfc
 
 LONGEST = 100_000
 """Characters of a YAML text, its aliases written out; one of a hundred lines has some thousand."""
@@ -28,7 +29,7 @@ class NotYamlError(ValueError):
 
 
 def values(text: str, numbers: Container[str] = ()) -> object:
-    """What the YAML in `text` says: mappings by text, lists, text as it is written, None for what is empty or `null`.
+    """What the YAML in `text` says: mappings by text, lists, text as it is written (NFC), None for what is empty or `null`.
 
     1.10, 17:30, 012, no and 2024-10-05 are text: what types YAML would make of them has changed from version to version,
     and how they are written would be lost. Tags mean nothing for the same reason. Only the values of keys among `numbers`
@@ -80,7 +81,7 @@ class _Loader(yaml.BaseLoader):
         if not node.style and node.value in _NOTHING:
             return None
         # JSON writes what lies beyond U+FFFF as two escapes, and one alone is no character
-        return str(node.value).encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
+        return nfc(str(node.value).encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace"))
 
     def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Hashable, Any]:
         found: dict[Hashable, Any] = {}

@@ -113,7 +113,7 @@ def answers(
     request = AnswersRequest(wanted, provider, model, judge, limit, sample, anew=check or save_baseline)
     tally = Tally()
     with Searcher(settings, load_models(profile), shown(quiet), shared=True) as searcher:
-        key = load_questions(questions, searcher.documents.values())
+        key = load_questions(questions, searcher.documents.values(), why_left_out=searcher.why_left_out)
         try:
             run = answer_questions(searcher, key, request, out_dir, progress=shown(quiet), observe=tally)
         finally:  # an interrupted run has cost something too

@@ -16,12 +16,10 @@ def decoded(path: Path) -> str:
     try:
         size = path.stat().st_size
         if size > MAX_BYTES:
-            raise CorpusError(f"{path} has {size:,} bytes; a page may have {MAX_BYTES:,}. Split it, or leave it out.")
+            raise CorpusError(f"{path} has {size:,} bytes; a page may have {MAX_BYTES:,}. Split it.")
         data = path.read_bytes()
     except OSError as error:
-        raise CorpusError(
-            f"{path} cannot be read ({error.strerror}). Make it readable, or leave it out by a pattern."
-        ) from error
+        raise CorpusError(f"{path} cannot be read ({error.strerror}).") from error
     try:
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError as error:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import logging
 import re
-import unicodedata
 from collections.abc import Mapping
 from pathlib import Path, PurePosixPath
 from typing import Any
@@ -82,7 +81,7 @@ def _front_matter(path: Path, raw: str) -> tuple[Mapping[str, Any], str, int]:
             logger.warning("%s:1: front matter is opened by --- and never closed; it is kept as text.", path)
         return whole
     try:
-        front = values(unicodedata.normalize("NFC", block)) if block.strip() else {}
+        front = values(block) if block.strip() else {}
     except NotYamlError as error:
         if not meant:
             return whole

@@ -10,7 +10,7 @@ import sys
 import unicodedata
 from collections.abc import Sequence
 from itertools import pairwise
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import Any
 
 from docmind.corpus import pdftext
@@ -57,7 +57,7 @@ def read(path: Path, doc_id: str) -> Document:
     blocks = paragraphs(doc_id, text)
     document = Document(
         id=doc_id,
-        title=title or path.stem,
+        title=title or PurePosixPath(doc_id).stem,
         text=text,
         blocks=blocks,
         sections=sections(doc_id, blocks, len(text)),
@@ -100,9 +100,7 @@ def _extracted(path: Path) -> dict[str, Any]:
         with path.open("rb") as file:
             start = file.read(1024)
     except OSError as error:
-        raise CorpusError(
-            f"{path} cannot be read ({error.strerror}). Make it readable, or leave it out by a pattern."
-        ) from error
+        raise CorpusError(f"{path} cannot be read ({error.strerror}).") from error
     if not size:
         raise CorpusError(f"{path} is empty, 0 bytes. Save or download it again.")
     if b"%PDF-" not in start:  # readers look for it in the first 1,024 bytes

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import unicodedata
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
 from docmind.corpus.decoding import decoded
 from docmind.corpus.paragraphs import paragraphs
@@ -28,4 +28,6 @@ def read(path: Path, doc_id: str) -> Document:
     if not text.strip():
         logger.warning("%s:1: the text is blank; there is nothing in it to find.", path)
     blocks = paragraphs(doc_id, text)
-    return Document(doc_id, path.stem, text, blocks=blocks, sections=sections(doc_id, blocks, len(text)))
+    return Document(
+        doc_id, PurePosixPath(doc_id).stem, text, blocks=blocks, sections=sections(doc_id, blocks, len(text))
+    )

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from functools import cached_property
 from threading import RLock
 from types import TracebackType
 
@@ -97,6 +98,14 @@ class Searcher:
         or a `k` that is no whole number from 1 up."""
         found, query, k = self.find(strategy), asked(question), wanted(k)
         return self.retriever(found).retrieve(query, k)
+
+    def why_left_out(self, page: str) -> str:
+        """Why there is no document `page`, though there is such a file: a sentence without its full stop, else ""."""
+        return self._folder.why_left_out(page)
+
+    @cached_property
+    def _folder(self) -> corpus.Folder:
+        return corpus.look(self.settings.corpus, corpus.FORMATS, self.settings.exclude)
 
     def find(self, strategy: str | Strategy) -> Strategy:
         """The strategy of that name or spec, its parts checked. Raises UsageError."""

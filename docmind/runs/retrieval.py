@@ -151,8 +151,13 @@ def evaluate(
         )
     demanded = tuple(map(measure, _names("metrics", metrics)))
     with Searcher(found, load_models(found.profile), progress, observe, shared=True) as searcher:
-        documents = searcher.documents.values()
-        key = load_questions(found.questions, documents, types=_names("types", types), ids=_names("ids", ids))
+        key = load_questions(
+            found.questions,
+            searcher.documents.values(),
+            types=_names("types", types),
+            ids=_names("ids", ids),
+            why_left_out=searcher.why_left_out,
+        )
         answerable(key.questions)  # refuses a key without gold before any work
         observe(Loaded(key.questions))
         return _Evaluating(searcher, key, demanded, progress).evaluation(chosen)

@@ -17,6 +17,7 @@ from docmind.errors import CorpusError, StorageError
 from docmind.models import Models
 from docmind.protocols import Progress
 from docmind.retrieval.searcher import Searcher
+from docmind.text import nfc
 
 MEGABYTES = pdf.MAX_BYTES // 2**20
 """Of a PDF. `.streamlit/config.toml` has a browser refuse a larger file before it is sent."""
@@ -175,8 +176,8 @@ def _apart(files: Sequence[tuple[str, bytes]], there: Sequence[str]) -> dict[str
 
 
 def _safe(name: str) -> str:
-    """The last part of the path, without what cannot be seen, and without the dot that hides a file."""
-    last = name.replace("\\", "/").rpartition("/")[2]
+    """The last part of the path, composed (NFC), without what cannot be seen, and without the dot that hides a file."""
+    last = nfc(name).replace("\\", "/").rpartition("/")[2]
     return "".join(filter(str.isprintable, last)).strip().lstrip(".") or "document"
 
 

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import os
+import shlex
 import time
+import unicodedata
 from pathlib import Path
 
 import pytest
 from handmade_pdf import pdf
 
-from docmind.corpus import FORMATS, load
+from docmind.corpus import FORMATS, load, look
 from docmind.errors import CorpusError
 
 
@@ -23,8 +26,8 @@ def ids(root: Path, *exclude: str) -> list[str]:
 
 
 def test_pages_of_any_depth_are_sorted_by_id(tmp_path: Path) -> None:
-    write(tmp_path, "b.md", "a/z.MD", "a/b/c.markdown", "a.md", "notes.rst", ".git/x.md", ".hidden.md")
-    assert ids(tmp_path) == ["a.md", "a/b/c.markdown", "a/z.MD", "b.md"]
+    write(tmp_path, "b.md", "a/z.MD", "a/b/c.markdown", "a.md", "c.mdx", ".git/x.md", ".hidden.md")
+    assert ids(tmp_path) == ["a.md", "a/b/c.markdown", "a/z.MD", "b.md", "c.mdx"]
 
 
 def test_notice_and_readme_at_the_top_are_left_out(tmp_path: Path) -> None:
@@ -92,6 +95,114 @@ def test_a_folder_that_cannot_be_read_is_an_error(tmp_path: Path, monkeypatch: p
     monkeypatch.setattr(Path, "iterdir", refuse)
     with pytest.raises(CorpusError, match=r"cannot be read \(Permission denied\)"):
         load(tmp_path)
+
+
+def test_all_that_is_wrong_is_told_at_once_with_the_options_that_leave_it_out(tmp_path: Path) -> None:
+    write(tmp_path, "good.md")
+    (tmp_path / "a b.md").symlink_to("nowhere.md")
+    (tmp_path / "latin.txt").write_bytes(b"caf\xe9")
+    (tmp_path / "front[1].md").write_text("---\ntitle: A\ntitle: B\n---\n")
+    (tmp_path / "scan.pdf").write_bytes(pdf(["", ""]))
+    (tmp_path / "up").symlink_to(tmp_path, target_is_directory=True)
+    with pytest.raises(CorpusError) as raised:
+        load(tmp_path)
+    head, *told, remedy = str(raised.value).split("\n")
+    assert head == f"corpus {tmp_path}: faults in the documents: 5"
+    assert [line.removeprefix(f"{tmp_path}/").split(" ", 1)[0] for line in told] == [
+        "a", "front[1].md:3:", "latin.txt:1:", "scan.pdf", "up",
+    ]  # fmt: skip
+    options = "--exclude 'a b.md' --exclude 'front[[]1].md' --exclude latin.txt --exclude scan.pdf --exclude up"
+    assert remedy == f"Mend what is wrong, or leave it out: {options}"
+    assert ids(tmp_path, *shlex.split(options)[1::2]) == ["good.md"]
+
+
+def test_of_many_faults_the_first_are_told_and_the_rest_counted(tmp_path: Path) -> None:
+    for n in range(23):
+        (tmp_path / f"{n:02}.txt").write_bytes(b"\xff")
+    with pytest.raises(CorpusError) as raised:
+        load(tmp_path)
+    lines = str(raised.value).split("\n")
+    assert len(lines) == 1 + 20 + 2
+    assert lines[0].endswith("faults in the documents: 23")
+    assert lines[-2] == "and 3 more"
+
+
+def test_a_name_that_is_no_utf_8_is_a_fault_that_its_option_mends(tmp_path: Path) -> None:
+    write(tmp_path, "a.md")
+    (tmp_path / os.fsdecode(b"caf\xe9.md")).write_text("text")
+    with pytest.raises(CorpusError, match=r"is not UTF-8\. Mend what is wrong, or leave it out: --exclude 'caf\?\.md'"):
+        load(tmp_path)
+    assert ids(tmp_path, "caf?.md") == ["a.md"]
+
+
+COMPOSED, DECOMPOSED = "\u00dcber/Stra\u00dfe \u00e9.md", "U\u0308ber/Stra\u00dfe e\u0301.md"
+
+
+@pytest.mark.parametrize("name", [COMPOSED, DECOMPOSED])
+def test_a_name_is_composed_whoever_wrote_it(tmp_path: Path, name: str) -> None:
+    write(tmp_path, name, "a.md")
+    assert ids(tmp_path) == ["a.md", COMPOSED]
+    for pattern in (COMPOSED, DECOMPOSED, "\u00dc*", "U\u0308*"):
+        assert ids(tmp_path, pattern) == ["a.md"]
+
+
+@pytest.mark.parametrize("suffix", FORMATS)
+def test_a_page_that_is_named_by_its_file_has_a_composed_title(suffix: str, tmp_path: Path) -> None:
+    path = tmp_path / f"e\u0301{suffix}"
+    written(suffix, "text", tmp_path).rename(path)
+    assert [document.title for document in load(tmp_path)] == ["\u00e9"]
+
+
+def test_two_files_of_one_name_are_a_fault(tmp_path: Path) -> None:
+    write(tmp_path, COMPOSED, DECOMPOSED, "a.md")
+    if len(list(tmp_path.rglob("*.md"))) < 3:
+        pytest.skip("this file system takes both for one name")
+    with pytest.raises(CorpusError, match=r"two files are named .*: rename "):
+        load(tmp_path)
+
+
+def test_files_that_are_not_read_are_told_once_by_suffix(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    write(
+        tmp_path, "a.md", "b.mdx", "c.rst", "d/e.RST", "f.html", "Makefile", ".hidden.rst", "README.md", "drafts/x.rst"
+    )
+    assert ids(tmp_path, "drafts") == ["a.md", "b.mdx"]
+    [record] = caplog.records
+    assert record.getMessage() == (
+        f"{tmp_path}: files that are not read, since they are none of .md, .markdown, .mdx, .pdf, .txt: "
+        "1 without a suffix, 1 .html, 2 .rst."
+    )
+    caplog.clear()
+    assert ids(tmp_path, "drafts", "*.[rR][sS][tT]", "*.html", "Makefile") == ["a.md", "b.mdx"]
+    assert not caplog.records
+
+
+def test_a_folder_of_other_kinds_says_which(tmp_path: Path) -> None:
+    write(tmp_path, "a.rst", "b.rst", "c.docx")
+    with pytest.raises(CorpusError, match=r"holds no pages .* Files of other kinds are there: 1 \.docx, 2 \.rst\. Put"):
+        load(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("page", "why"),
+    [
+        ("a.md", ""),
+        ("b.md", ""),
+        ("c.rst", "it is there, but .rst is not read; .md, .markdown, .mdx, .pdf, .txt are"),
+        ("Makefile", "it is there, but a file without a suffix is not read; .md"),
+        ("drafts/x.md", "it is left out by the pattern 'drafts' of --exclude"),
+        ("old-e\u0301.md", "it is left out by the pattern 'old-*' of --exclude"),
+        ("README.md", "it is left out, since it tells of the corpus"),
+        (".git/x.md", "it is left out, as all is whose name begins with a dot"),
+        ("../corpus/c.rst", ""),
+        ("/", ""),
+        ("", ""),
+    ],
+)
+def test_why_a_file_is_no_page_is_known(tmp_path: Path, page: str, why: str) -> None:
+    write(tmp_path, "a.md", "c.rst", "Makefile", "drafts/x.md", "old-e\u0301.md", "README.md", ".git/x.md")
+    told = look(tmp_path, FORMATS, ["drafts", "old-*"]).why_left_out(unicodedata.normalize("NFC", page))
+    assert told.startswith(why)
+    assert bool(told) == bool(why)
 
 
 TEXT = """# Leave

@@ -112,6 +112,12 @@ def test_two_files_of_one_name_in_one_upload_are_kept_apart(uploads):
     }
 
 
+def test_one_name_in_two_forms_is_one_file(uploads):
+    add(uploads, ("U\u0308ber.md", "25 days"))
+    add(uploads, ("\u00dcber.md", "28 days"))
+    assert {name: document.text for name, document in documents(uploads).items()} == {"\u00dcber.md": "28 days"}
+
+
 def test_a_name_that_is_made_up_replaces_no_file(uploads):
     add(uploads, ("a (2).md", "the old second"))
     add(uploads, ("a.md", "one"), ("a.md", "two"))
@@ -169,6 +175,7 @@ def test_pages_without_text_are_told_by_number(uploads):
         (".hidden.md", "hidden.md"),
         ("a\n\x00\u202eb.md", "ab.md"),
         ("ü" * 300 + ".md", "ü" * 100 + ".md"),
+        ("U\u0308ber.md", "\u00dcber.md"),
         ("<img src=x onerror=alert(1)>.md", "<img src=x onerror=alert(1)>.md"),
     ],
 )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import logging
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
@@ -17,6 +17,7 @@ from docmind.errors import AnswerKeyError, IncompleteError, UsageError
 from docmind.evaluation.key.evidence import Pages, short
 from docmind.evaluation.key.forms import AnyOf, Form, Full, Message, Place, Short
 from docmind.registry import did_you_mean
+from docmind.text import nfc
 from docmind.types import Document, Gold, Question, Span, Turn
 
 TOLD = 20
@@ -42,9 +43,15 @@ class AnswerKey:
 
 
 def load_questions(
-    path: Path, documents: Iterable[Document], *, types: Collection[str] = (), ids: Collection[str] = ()
+    path: Path,
+    documents: Iterable[Document],
+    *,
+    types: Collection[str] = (),
+    ids: Collection[str] = (),
+    why_left_out: Callable[[str], str] = lambda page: "",
 ) -> AnswerKey:
     """The answer key in `path`, its evidence located in `documents`: the questions of `types` and `ids`, if given.
+    `why_left_out` says of a page that is none of `documents` why it is not, "" where it is not known.
 
     The whole file is checked, whatever is asked for. Evidence that stands in several places is a warning, and every
     place counts. Raises AnswerKeyError, which tells every fault with its line; IncompleteError where the file holds no
@@ -56,7 +63,7 @@ def load_questions(
         raise AnswerKeyError(
             f"{path}: the answer key cannot be read: {error.strerror}. Name a file of JSON lines with --questions."
         ) from error
-    reader = _Reader(path, Pages(documents))
+    reader = _Reader(path, Pages(documents, why_left_out))
     questions = reader.read(_decode(path, data))
     if reader.faults:
         raise AnswerKeyError(_summary(path, reader.faults))
@@ -88,6 +95,7 @@ def _summary(path: Path, faults: Sequence[str]) -> str:
 def _filter(
     questions: Sequence[Question], types: Collection[str], ids: Collection[str], path: Path
 ) -> tuple[Question, ...]:
+    types, ids = [*map(nfc, types)], [*map(nfc, ids)]
     known_types = dict.fromkeys(question.type for question in questions if question.type is not None)
     known_ids = [question.id for question in questions]
     kept = tuple(q for q in questions if (not types or q.type in types) and (not ids or q.id in ids))
@@ -164,6 +172,7 @@ class _Reader:
         """Every later fault of the line names its question."""
         if not isinstance(question_id, str):
             return
+        question_id = nfc(question_id)
         self._where += f": {question_id}"
         first = self._line_of.setdefault(question_id, number)
         if first != number:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from textwrap import dedent
 
 from docmind import markup
@@ -15,18 +15,16 @@ from docmind.types import Document, Span, merge
 class Pages:
     """The documents as evidence is looked up in them. Each is folded at most once."""
 
-    def __init__(self, documents: Iterable[Document]) -> None:
+    def __init__(self, documents: Iterable[Document], why_left_out: Callable[[str], str] = lambda page: "") -> None:
         self._documents: Mapping[str, Document] = {document.id: document for document in documents}
+        self._why_left_out = why_left_out
         self._folded: dict[str, Folded] = {}
 
     def check(self, source: str) -> None:
-        """Raises AnswerKeyError, which names the nearest page, where there is no page `source`."""
+        """Raises AnswerKeyError, which says why there is no page `source`, and names the nearest."""
         if source not in self._documents:
-            raise AnswerKeyError(
-                f"unknown source {source!r}: a page's path below the corpus folder was expected."
-                f"{did_you_mean(source, self._documents)} Pages that are left out, as README.md, NOTICE.md and those of "
-                "--exclude are, are no sources."
-            )
+            why = self._why_left_out(source) or "a page's path below the corpus folder was expected"
+            raise AnswerKeyError(f"unknown source {source!r}: {why}.{did_you_mean(source, self._documents)}")
 
     def find(self, source: str, evidence: str, section: str | None = None) -> tuple[Span, ...]:
         """Every place of `evidence` in the page `source`, rising, or in its sections below a heading `section`.

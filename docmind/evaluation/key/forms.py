@@ -6,7 +6,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
 
-from docmind.text import words
+from docmind.text import nfc, words
 
 
 def _not_blank(text: str) -> str:
@@ -28,7 +28,9 @@ def _printable(text: str) -> str:
 
 
 Text = Annotated[str, AfterValidator(_not_blank)]
-Name = Annotated[Text, AfterValidator(_printable)]
+Page = Annotated[Text, AfterValidator(nfc)]
+"""A page's path below the corpus, as documents are called: composed (NFC), whoever wrote it."""
+Name = Annotated[Text, AfterValidator(_printable), AfterValidator(nfc)]
 """Stands in file names, in logs and in reports of one line."""
 
 
@@ -41,10 +43,10 @@ class Form(BaseModel):
 class Place(Form):
     """Where a piece of evidence stands: in `source`, and, word for word, in the pages `also_in`, which answer too."""
 
-    source: Text
+    source: Page
     evidence: Text
     section: Text | None = None
-    also_in: list[Text] = []
+    also_in: list[Page] = []
 
 
 class AnyOf(Form):
@@ -72,7 +74,7 @@ class Line(Form):
     reviewed_by_human: bool = False
     near_miss: bool = False
     history: list[Message] = []
-    doc_ids: Annotated[list[Text], Field(min_length=1)] | None = None
+    doc_ids: Annotated[list[Page], Field(min_length=1)] | None = None
 
 
 class Full(Line):
@@ -84,10 +86,10 @@ class Full(Line):
 class Short(Line):
     """One piece. `source` and `evidence` are both null for an unanswerable question."""
 
-    source: Text | None
+    source: Page | None
     evidence: Text | None
     section: Text | None = None
-    also_in: list[Text] = []
+    also_in: list[Page] = []
 
     @model_validator(mode="after")
     def _both_or_none(self) -> Short:

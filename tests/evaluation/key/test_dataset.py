@@ -284,6 +284,40 @@ def test_a_missing_file_is_an_error_and_an_empty_one_incomplete(tmp_path: Path, 
         load("", "  ")
 
 
+NAMED = ("\u00dcber.md", "U\u0308ber.md")
+
+
+@pytest.mark.parametrize("name", NAMED)
+def test_a_page_is_found_however_its_name_is_composed(tmp_path: Path, name: str) -> None:
+    path = tmp_path / "q.jsonl"
+    lines = [
+        {"id": "a", "question": "?", "source": name, "evidence": "25 days", "also_in": [name], "doc_ids": [name]},
+        {"id": "b", "question": "?", "gold": [{"any": [{"source": name, "evidence": "25 days"}]}]},
+    ]
+    path.write_text("\n".join(map(json.dumps, lines)), encoding="utf-8")
+    key = load_questions(path, [Document(NAMED[0], "", "25 days")])
+    assert {span.doc_id for question in key.questions for piece in question.gold for span in piece.spans} == {NAMED[0]}
+    assert key.questions[0].doc_ids == {NAMED[0]}
+
+
+def test_ids_and_types_are_one_however_they_are_composed(load) -> None:
+    line = {**BOOK, "id": "e\u0301", "type": "u\u0308"}
+    for id_, type_ in (("\u00e9", "u\u0308"), ("e\u0301", "\u00fc")):
+        [question] = load(line, ids=[id_], types=[type_]).questions
+        assert (question.id, question.type) == ("\u00e9", "\u00fc")
+    with pytest.raises(AnswerKeyError, match="the id '\u00e9' stands in line 1 already"):
+        load(line, {**line, "id": "\u00e9"})
+
+
+def test_why_there_is_no_such_page_is_told(tmp_path: Path) -> None:
+    path = tmp_path / "q.jsonl"
+    path.write_text(json.dumps({**BOOK, "source": "leave.rst"}), encoding="utf-8")
+    with pytest.raises(
+        AnswerKeyError, match=r"unknown source 'leave.rst': it is leave.rst\. Did you mean 'leave.md'\?"
+    ):
+        load_questions(path, DOCUMENTS, why_left_out="it is {}".format)
+
+
 TYPED = [{**BOOK, "id": "a", "type": "direct"}, {**BOOK, "id": "b", "type": "vague"}, {**BOOK, "id": "c"}]
 
 
