@@ -60,6 +60,16 @@ def asking(*questions: object) -> Damage:
     return lambda place: place.ask(*questions)
 
 
+def beside(name: str) -> Damage:
+    """A file of that name is there, and is the source of a question."""
+
+    def damage(place: Workplace) -> None:
+        (place.corpus / name).write_text("25 days of annual leave")
+        place.ask(QUESTIONS[0] | {"source": name})
+
+    return damage
+
+
 def without(field: str) -> dict:
     return {key: value for key, value in QUESTIONS[0].items() if key != field}
 
@@ -72,6 +82,8 @@ CORPUS: list[tuple[str, Damage, list[str]]] = [
     ("50 MB", huge, ["pay.md has 50,000,000 bytes; a page may have 10,000,000", "Split it"]),
     ("no YAML", page("pay.md", "---\ntitle: a\nnote: b: c\n---\nx"), ["pay.md:3: the front matter is no YAML", "quotes"]),
     ("a link to itself", lambda p: (p.corpus / "x.md").symlink_to("x.md"), ["x.md is a link that leads back to itself"]),
+    ("two faults", lambda p: (page("pay.md", b"\xff")(p), page("leave.md", "---\na: [\n---\n")(p)),
+     ["faults in the documents: 2", "pay.md:1: ", "leave.md:", "leave it out: --exclude leave.md --exclude pay.md"]),
     ("a circle", lambda p: (p.corpus / "travel" / "up").symlink_to(p.corpus), ["a circle", "leave it out: --exclude travel/up"]),
 ]  # fmt: skip
 
@@ -87,7 +99,8 @@ KEY: list[tuple[str, Damage, int, list[str]]] = [
     ("a repeated key", asking('{"id": "q1", "question": "Who?", "source": "pay.md", "evidence": "a", "source": null}'), 2,
      ["questions.jsonl:1: ", "the key 'source' stands twice"]),
     ("evidence of marks alone", asking(QUESTIONS[0] | {"evidence": " . "}), 2, ["q1: ", "holds no letter and no digit"]),
-    ("a source that is not read", asking(QUESTIONS[0] | {"source": "README.md"}), 2, ["unknown source", "left out"]),
+    ("a source that is left out", beside("README.md"), 2, ["unknown source 'README.md': it is left out, since it tells of"]),
+    ("a source that is not read", beside("leave.rst"), 2, ["unknown source 'leave.rst': it is there, but .rst is not read; .md"]),
     ("evidence not there", asking(QUESTIONS[0] | {"evidence": "28 days of annual leave"}), 2,
      ["questions.jsonl:1: q1: ", "'28 days of annual leave' is not in leave.md", "25 days of annual leave"]),
     ("every fault", asking(without("id"), QUESTIONS[1] | {"id": ""}), 2, ["faults in the answer key: 2", "jsonl:1", "jsonl:2"]),
