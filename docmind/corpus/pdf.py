@@ -8,6 +8,7 @@ import re
 import subprocess
 import sys
 import unicodedata
+from bisect import bisect_right
 from collections.abc import Sequence
 from itertools import pairwise
 from pathlib import Path, PurePosixPath
@@ -33,19 +34,26 @@ MEMORY = 2**30
 BETWEEN = "\n\n"
 """Stands between two pages, so that a paragraph ends there."""
 
-_HYPHEN = re.compile(r"[\ufffe\x02](?:\r?\n)?|\xad")
-"""How PDFium gives the hyphen of a word that goes on in the next line, and a hyphen that is seen only there."""
-_NO_TEXT = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff\ufeff\uffff]")
+_HYPHEN = re.compile(r"\x02(?:\r?\n)?|\xad|[\x0b\x0c\ufeff]")
+"""What is no part of a word: the hyphen of one that goes on in the next line, and characters that are not seen."""
+_NO_CHARACTER = re.compile(r"[\x00-\x08\x0e-\x1f\x7f-\x9f\ufffe\uffff]")
+_MEANINGLESS = re.compile(
+    r"(?!(?<!\S)[\ue000-\uf8ff](?!\S))[\ufffd\ue000-\uf8ff\U000f0000-\U000ffffd\U00100000-\U0010fffd]"
+)
+"""What stands for a letter of which the file does not say what it means. A private character that stands alone is a bullet."""
+_NO_TITLES = frozenset({"(anonymous)", "(unspecified)", "(untitled)", "untitled", "untitled document"})
+"""What programs write where nobody gave a title."""
 _LIGATURES = {code: unicodedata.normalize("NFKC", chr(code)) for code in range(0xFB00, 0xFB07)}
 
 
 def read(path: Path, doc_id: str) -> Document:
-    """The PDF at `path`, with `doc_id` as its id. Its title is the one that its author set, else the file's name.
-    Its blocks are paragraphs between blank lines, which end with the page at the latest, and all of it is one section.
+    """The PDF at `path`, with `doc_id` as its id. Its title is the one that its author set, else the file's name. A letter
+    of which the file does not say what it means is U+FFFD, or a private character. Its blocks are paragraphs between blank
+    lines, which end with the page at the latest, and all of it is one section.
 
-    Pages without text are a warning with their numbers, and stay, empty, in `pages`. A file that is locked with an empty
-    password is opened. Raises CorpusError where no page holds text; where the file is no PDF, damaged, locked or larger
-    than the limits above; or where it takes more than SECONDS or MEMORY to read.
+    `troubles` are warnings; pages without text stay, empty, in `pages`. A file that is locked with an empty password is
+    opened. Raises CorpusError where no page holds text; where the file is no PDF, damaged, locked or larger than the limits
+    above; or where it takes more than SECONDS or MEMORY to read.
     """
     found = _extracted(path)
     pages = [_plain(page) for page in found["pages"]]
@@ -53,6 +61,8 @@ def read(path: Path, doc_id: str) -> Document:
     for page in pages[:-1]:
         starts.append(starts[-1] + len(page) + len(BETWEEN))
     title = " ".join(_plain(found["title"]).split())
+    if title.casefold() in _NO_TITLES or not any(map(str.isalnum, title)):
+        title = ""
     text = BETWEEN.join(pages)
     blocks = paragraphs(doc_id, text)
     document = Document(
@@ -63,15 +73,29 @@ def read(path: Path, doc_id: str) -> Document:
         sections=sections(doc_id, blocks, len(text)),
         pages=tuple(starts),
     )
-    empty = without_text(document)
-    if len(empty) == len(pages):
+    if len(without_text(document)) == len(pages):
         raise CorpusError(
             f"{path} holds no text: it has {_count(len(pages))}, scanned or drawn. Run text recognition over it "
             "(such as ocrmypdf) and use what that gives."
         )
-    if empty:
-        logger.warning("%s: %s.", path, told(empty, len(pages)))
+    for trouble in troubles(document):
+        logger.warning("%s: %s.", path, trouble)
     return document
+
+
+def troubles(document: Document) -> tuple[str, ...]:
+    """What of the document cannot be found, if it is a PDF: sentences with the numbers of the pages, without a full stop."""
+    if not document.pages:
+        return ()
+    found = []
+    if empty := without_text(document):
+        found.append(told(empty, len(document.pages)))
+    if odd := [bisect_right(document.pages, match.start()) for match in _MEANINGLESS.finditer(document.text)]:
+        found.append(
+            f"letters of which the file does not say what they mean: {len(odd):,}, on {_numbers(sorted(set(odd)))}. Words with "
+            "them cannot be found. Run text recognition over it, or save it anew"
+        )
+    return tuple(found)
 
 
 def without_text(document: Document) -> tuple[int, ...]:
@@ -82,15 +106,19 @@ def without_text(document: Document) -> tuple[int, ...]:
 
 def told(empty: Sequence[int], pages: int) -> str:
     """(2, 3, 4, 7) of 10 as "4 of 10 pages hold no text and cannot be found: pages 2-4, 7"."""
+    holds = "holds" if len(empty) == 1 else "hold"
+    return f"{len(empty)} of {_count(pages)} {holds} no text and cannot be found: {_numbers(empty)}"
+
+
+def _numbers(pages: Sequence[int]) -> str:
+    """(2, 3, 4, 7) as "pages 2-4, 7"."""
     runs: list[list[int]] = []
-    for number in empty:
+    for number in pages:
         if runs and runs[-1][-1] == number - 1:
             runs[-1][1:] = [number]
         else:
             runs.append([number])
-    places = ", ".join("-".join(map(str, run)) for run in runs)
-    holds = "holds" if len(empty) == 1 else "hold"
-    return f"{len(empty)} of {_count(pages)} {holds} no text and cannot be found: page{'s' * (len(empty) > 1)} {places}"
+    return f"page{'s' * (len(pages) > 1)} {', '.join('-'.join(map(str, run)) for run in runs)}"
 
 
 def _extracted(path: Path) -> dict[str, Any]:
@@ -127,9 +155,10 @@ def _extracted(path: Path) -> dict[str, Any]:
 
 
 def _plain(text: str) -> str:
-    """Lines end with LF; NFC; words that were divided at a line's end are whole, ligatures their letters."""
+    """Lines end with LF; NFC; words that were divided at a line's end are whole, ligatures their letters; what is no character
+    is U+FFFD."""
     whole = _HYPHEN.sub("", text).replace("\r\n", "\n").replace("\r", "\n").translate(_LIGATURES)
-    return unicodedata.normalize("NFC", _NO_TEXT.sub("", whole))
+    return unicodedata.normalize("NFC", _NO_CHARACTER.sub("\ufffd", whole))
 
 
 def _count(pages: int) -> str:

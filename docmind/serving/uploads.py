@@ -195,5 +195,4 @@ def _take(path: Path, contents: bytes) -> Told:
     except CorpusError as error:
         path.unlink()
         return Told(name, False, str(error).replace(str(path), name))
-    empty = pdf.without_text(document) if document.pages else ()
-    return Told(name, True, f"{name}: {pdf.told(empty, len(document.pages))}." if empty else "")
+    return Told(name, True, " ".join(f"{name}: {trouble}." for trouble in pdf.troubles(document)))

@@ -9,7 +9,7 @@ import pytest
 from handmade_pdf import bomb, locked, pdf
 
 from docmind.corpus import load
-from docmind.corpus.pdf import read, told, without_text
+from docmind.corpus.pdf import read, told, troubles, without_text
 from docmind.errors import CorpusError
 from docmind.types import Document
 
@@ -41,6 +41,57 @@ def test_no_paragraph_crosses_the_border_of_a_page_and_marks_mean_nothing(tmp_pa
 def test_the_title_is_the_authors_else_the_files_name(tmp_path):
     assert read_bytes(tmp_path, pdf([LEAVE], title="Rules  of (2026)")).title == "Rules of (2026)"
     assert read_bytes(tmp_path, pdf([LEAVE])).title == "rules"
+
+
+@pytest.mark.parametrize(
+    "title", ["(anonymous)", "untitled", "Untitled", "(unspecified)", " Untitled  document", "-", b"<FEFFD800>"]
+)
+def test_what_programs_write_for_a_title_is_none(tmp_path, title):
+    assert read_bytes(tmp_path, pdf([LEAVE], title)).title == "rules"
+
+
+@pytest.mark.parametrize(
+    ("written", "title"),
+    [
+        (b"<FEFF0041D8000042>", "A\ufffdB"),
+        (b"<FEFF0041DC00>", "A\ufffd"),
+        (b"<FEFFD83DDE000041>", "\U0001f600A"),
+        (b"<FEFF00650301>", "\u00e9"),
+        (b"(A\\000B)", "A\ufffdB"),
+    ],
+)
+def test_a_title_with_half_a_character_is_read(tmp_path, written, title):
+    assert read_bytes(tmp_path, pdf([LEAVE], written)).title == title
+
+
+@pytest.mark.parametrize(
+    ("code", "read"),
+    [
+        ("0000", "\ufffd"),
+        ("0001", "\ufffd"),
+        ("FFFE", "\ufffd"),
+        ("D800", "\ufffd"),
+        ("FFFD", "\ufffd"),
+        ("E001", "\ue001"),
+        ("DBC0DC01", "\U00100001"),
+    ],
+)
+def test_letters_without_a_meaning_are_counted_and_told_by_page(tmp_path, caplog, code, read):
+    document = read_bytes(tmp_path, pdf(["The o#ce po-\nlicy # #ts", "fine", "#oor"], meanings={"#": code}))
+    assert document.text == f"The o{read}ce policy {read} {read}ts\n\nfine\n\n{read}oor"
+    n = 3 if read == "\ue001" else 4  # a private character that stands alone is a bullet
+    told = (
+        f"letters of which the file does not say what they mean: {n}, on pages 1, 3. Words with them cannot be found."
+    )
+    [record] = caplog.records
+    assert f"rules.pdf: {told}" in record.getMessage()
+    assert [trouble.startswith(told) for trouble in troubles(document)] == [True]
+
+
+def test_ligatures_that_are_told_are_their_letters(tmp_path, caplog):
+    assert read_bytes(tmp_path, pdf(["The o#ce"], meanings={"#": "FB03"})).text == "The office"
+    assert read_bytes(tmp_path, pdf(["The o#ce"], meanings={"#": "006600660069"})).text == "The office"
+    assert not caplog.records
 
 
 def test_a_word_that_is_divided_at_the_lines_end_is_whole(tmp_path):

@@ -166,6 +166,15 @@ def test_pages_without_text_are_told_by_number(uploads):
     assert told == Told("a.pdf", True, "a.pdf: 1 of 3 pages holds no text and cannot be found: page 2.")
 
 
+def test_letters_without_a_meaning_are_told(uploads):
+    [told] = add(uploads, ("a.pdf", pdf(["The o#ce", ""], meanings={"#": "0000"})))
+    assert told.taken
+    assert told.trouble.startswith(
+        "a.pdf: 1 of 2 pages holds no text and cannot be found: page 2. a.pdf: letters of which"
+    )
+    assert add(uploads, ("b.md", "The o\ufffdce")) == [Told("b.md", True)]
+
+
 @pytest.mark.parametrize(
     ("given", "kept_as"),
     [
