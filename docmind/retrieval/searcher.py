@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import replace
 from functools import cached_property
 from threading import RLock
 from types import TracebackType
@@ -27,7 +28,7 @@ from docmind.retrieval.composing import Composer
 from docmind.retrieval.ranking import wanted
 from docmind.retrieval.strategies import Strategy, read_strategies
 from docmind.spec import slug
-from docmind.text import words
+from docmind.text import nfc, plural, words
 from docmind.types import Chunk, Document, Query, Ranking, Split
 
 CACHE = "vectors.sqlite3"
@@ -97,6 +98,8 @@ class Searcher:
         """The first `k` hits for `question`. Raises UsageError for a strategy that there is not, a question without a word,
         or a `k` that is no whole number from 1 up."""
         found, query, k = self.find(strategy), asked(question), wanted(k)
+        if query.doc_ids is not None:
+            query = replace(query, doc_ids=frozenset(map(nfc, query.doc_ids)))
         return self.retriever(found).retrieve(query, k)
 
     def why_left_out(self, page: str) -> str:
@@ -128,7 +131,8 @@ class Searcher:
         return Composer(self.collection(strategy.chunker), MODES, shared=False).retriever(strategy.mode)
 
     def collection(self, chunker: Part, progress: Progress | None = None) -> Collection:
-        """The chunks that `chunker` makes of the documents, and what finds them."""
+        """The chunks that `chunker` makes of the documents, and what finds them. Raises UsageError where it makes none, though
+        there is text."""
         if (there := self._collections.get(str(chunker))) is not None:
             return there
         with self._building:
@@ -156,6 +160,11 @@ class Searcher:
             for document in self.documents.values():
                 splits.append(split(document))
                 advance(1)
+        if not any(split.chunks for split in splits) and any(d.text.strip() for d in self.documents.values()):
+            raise UsageError(
+                f"chunker {chunker.label} made no chunk of {plural(len(splits), 'document')}, so that nothing could be found "
+                "and its score would say nothing. Its split() must give chunks for a text that is not blank."
+            )
         return Split(
             tuple(chunk for split in splits for chunk in split.chunks),
             tuple(parent for split in splits for parent in split.parents),

@@ -7,6 +7,7 @@ import shutil
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
 from itertools import product
 from pathlib import Path
 from threading import Event, Thread
@@ -15,6 +16,7 @@ import pytest
 
 import docmind
 from docmind import corpus as corpora
+from docmind.chunking import CHUNKERS
 from docmind.config import Settings
 from docmind.errors import UsageError
 from docmind.models import load
@@ -22,7 +24,7 @@ from docmind.retrieval import searcher as module
 from docmind.retrieval.engine import Engine
 from docmind.retrieval.searcher import Searcher
 from docmind.retrieval.strategies import chunker, read_strategies
-from docmind.types import Query
+from docmind.types import Query, Split
 
 
 @pytest.fixture
@@ -73,6 +75,42 @@ def test_words_that_are_hyphenated_out_of_sight_are_found_by_every_mode(corpus, 
         hits = searcher(name, "office policy", 1).hits
     assert [hit.chunk.doc_id for hit in hits] == ["desk.md"]
     assert "of\u00adfice pol\u00adicy" in hits[0].text, "the page stays as it is written"
+
+
+def test_a_document_is_found_however_its_name_is_composed(settings):
+    for name in ("\u00dcber.md", "U\u0308ber 2.md"):
+        (settings.corpus / name).write_text("Annual leave abroad is 30 days.")
+    with Searcher(settings, load("default")) as searcher:
+        for name in ("\u00dcber.md", "U\u0308ber.md", "\u00dcber 2.md", "U\u0308ber 2.md"):
+            query = Query("annual leave", doc_ids=frozenset({name}))
+            found = {hit.chunk.doc_id for hit in searcher("headers+bm25", query, 5).hits}
+            assert found == {name.replace("U\u0308", "\u00dc")}
+
+
+@dataclass(frozen=True)
+class Nothing:
+    """A chunker that makes no chunk."""
+
+    embedder: object
+
+    def split(self, document):
+        return Split(())
+
+
+@pytest.mark.parametrize("mode", ["bm25", "vector", "rerank"])
+def test_a_chunker_that_makes_no_chunk_is_refused_and_not_scored(searcher, monkeypatch, mode):
+    monkeypatch.setitem(CHUNKERS._entries, "nothing", Nothing)
+    with pytest.raises(
+        UsageError, match=r"chunker nothing made no chunk of 3 documents, so .* Its split\(\) must give"
+    ):
+        searcher(f"nothing+{mode}", "annual leave", 3)
+
+
+def test_documents_without_text_have_no_chunks_and_no_hits(tmp_path):
+    (tmp_path / "docs").mkdir()
+    (tmp_path / "docs" / "a.md").write_text("<!-- nothing -->")
+    with Searcher(Settings(corpus=tmp_path / "docs", index_dir=tmp_path / "index"), load("default")) as searcher:
+        assert searcher("headers+bm25", "annual leave", 3).hits == ()
 
 
 def test_bm25_builds_no_index_and_embeds_nothing(searcher, settings, built):

@@ -23,6 +23,9 @@ from docmind.types import Document, Gold, Question, Span, Turn
 TOLD = 20
 """How many faults one error tells; of the rest it gives the number."""
 
+NAMED = 5
+"""How many pages a warning names; of the rest it gives the number."""
+
 SHOWN = 80
 """How many characters of a wrong value an error shows."""
 
@@ -209,7 +212,22 @@ class _Reader:
             spans += self._find(place.source, place.evidence, place.section, doc_ids)
             for page in place.also_in:
                 spans += self._find(page, place.evidence, None, doc_ids)
+        self._warn_of_twins(alternatives, spans, doc_ids)
         return Gold(spans=tuple(dict.fromkeys(spans)))
+
+    def _warn_of_twins(
+        self, alternatives: Sequence[Place], spans: Sequence[Span], doc_ids: Sequence[str] | None
+    ) -> None:
+        """A hit on a page that says the same and is not listed would count as a miss."""
+        twins = {page for span in spans for page in self._pages.twins(span)} - {span.doc_id for span in spans}
+        others = sorted(twins if doc_ids is None else twins.intersection(doc_ids))
+        if others:
+            more = f" and {len(others) - NAMED} more" if len(others) > NAMED else ""
+            self.warnings.append(
+                f"{self._where}: what is around evidence {short(alternatives[0].evidence)} stands word for word in "
+                f"{', '.join(others[:NAMED])}{more} too, which would be a miss. Name it in also_in, or limit the question by "
+                "doc_ids."
+            )
 
     def _find(self, source: str, evidence: str, section: str | None, doc_ids: Sequence[str] | None) -> tuple[Span, ...]:
         try:

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import cached_property
 from textwrap import dedent
 
 from docmind import markup
 from docmind.errors import AnswerKeyError
 from docmind.registry import did_you_mean
 from docmind.text import Folded, find_all, fold, nearest
-from docmind.types import Document, Span, merge
+from docmind.types import Block, Document, Span, blocks_in, merge
 
 
 class Pages:
@@ -25,6 +26,21 @@ class Pages:
         if source not in self._documents:
             why = self._why_left_out(source) or "a page's path below the corpus folder was expected"
             raise AnswerKeyError(f"unknown source {source!r}: {why}.{did_you_mean(source, self._documents)}")
+
+    def twins(self, place: Span) -> frozenset[str]:
+        """The other pages in which the blocks that hold the place stand word for word."""
+        document = self._documents[place.doc_id]
+        held = [self._holding[_words(document, block)] for block in blocks_in(document, place.start, place.end)]
+        return frozenset.intersection(*map(frozenset, held)) - {place.doc_id} if held else frozenset()
+
+    @cached_property
+    def _holding(self) -> Mapping[str, Sequence[str]]:
+        """By the words of a block the pages that have it."""
+        found: dict[str, list[str]] = {}
+        for document in self._documents.values():
+            for block in blocks_in(document, 0, len(document.text)):
+                found.setdefault(_words(document, block), []).append(document.id)
+        return found
 
     def find(self, source: str, evidence: str, section: str | None = None) -> tuple[Span, ...]:
         """Every place of `evidence` in the page `source`, rising, or in its sections below a heading `section`.
@@ -47,6 +63,10 @@ class Pages:
             hint = f" The nearest text there is {near!r}." if near else ""
             raise AnswerKeyError(f"evidence {short(evidence)} is not in {source}.{hint} Quote the page as it stands.")
         return places if section is None else _within(document, section, places, evidence)
+
+
+def _words(document: Document, block: Block) -> str:
+    return " ".join(document.text[block.span.start : block.span.end].split())
 
 
 def short(value: object, limit: int = 200) -> str:

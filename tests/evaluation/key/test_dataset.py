@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from docmind.corpus.markdown import document
 from docmind.errors import AnswerKeyError, IncompleteError, UsageError
 from docmind.evaluation.key.dataset import load_questions
 from docmind.types import Document, Question, Section, Span, Turn
@@ -282,6 +283,43 @@ def test_a_missing_file_is_an_error_and_an_empty_one_incomplete(tmp_path: Path, 
         load_questions(tmp_path / "none.jsonl", DOCUMENTS)
     with pytest.raises(IncompleteError, match="holds no question"):
         load("", "  ")
+
+
+FAQ = "# Leave\n\nYou get 10 days a year.\n\nAsk your lead first.\n"
+
+
+@pytest.mark.parametrize(
+    ("more", "told"),
+    [
+        ({}, "v1/leave.md, v2/leave.md too"),
+        ({"also_in": ["v1/leave.md"]}, "stands word for word in v2/leave.md too"),
+        ({"also_in": ["v1/leave.md", "v2/leave.md"]}, None),
+        ({"doc_ids": ["hr/faq.md", "other.md"]}, None),
+        ({"doc_ids": ["hr/faq.md", "v2/leave.md"]}, "stands word for word in v2/leave.md too"),
+        ({"evidence": "Ask your lead first."}, None),
+        ({"evidence": "10 days a year. Ask your lead"}, None),
+        ({"evidence": "10 days a year", "section": "Leave"}, "v1/leave.md, v2/leave.md too"),
+    ],
+)
+def test_a_page_that_says_the_same_and_is_not_listed_is_told(
+    tmp_path: Path, caplog, more: dict, told: str | None
+) -> None:
+    pages = {
+        "hr/faq.md": FAQ,
+        "v1/leave.md": FAQ.replace("Ask", "Never ask"),
+        "v2/leave.md": "Before it.\n\nYou get 10\ndays a year.\n",
+        "other.md": "Some say: You get 10 days a year.",
+    }
+    path = tmp_path / "q.jsonl"
+    line = {"id": "q", "question": "?", "source": "hr/faq.md", "evidence": "10 days", **more}
+    path.write_text(json.dumps(line), encoding="utf-8")
+    warnings = load_questions(path, [document(name, text) for name, text in pages.items()]).warnings
+    assert list(warnings) == caplog.messages
+    assert len(warnings) == (told is not None)
+    if told:
+        assert warnings[0].startswith(f"{path}:1: q: what is around evidence ")
+        assert told in warnings[0]
+        assert warnings[0].endswith("Name it in also_in, or limit the question by doc_ids.")
 
 
 NAMED = ("\u00dcber.md", "U\u0308ber.md")
