@@ -37,6 +37,10 @@ class Tokenizer(Protocol):
     def offsets(self, text: str) -> list[tuple[int, int]]:
         """The characters of `text` that each token covers, rising."""
 
+    def unread(self, words: Sequence[str]) -> list[set[int]]:
+        """Of each word the positions of letters that stand in no token that the model knows, or, where the word has more than
+        one, in a token by themselves."""
+
 
 @dataclass(frozen=True, slots=True)
 class TokenVectors:

@@ -20,6 +20,9 @@ POSITIONS = 512
 LIMIT = POSITIONS - 2
 """The most tokens of a text, [CLS] and [SEP] left out."""
 
+UNKNOWN = "[UNK]"
+"""The token of what a model's vocabulary has not, in both profiles."""
+
 REMEMBERED = 1024
 """Recent questions whose vectors an embedder keeps: a second stage of a retrieval does not run the model again."""
 
@@ -46,6 +49,20 @@ class ModelTokenizer:
     def offsets(self, text: str) -> list[tuple[int, int]]:
         """The characters of `text` that each token covers, rising; special tokens not counted."""
         return list(self._tokenizer().encode(readable(text), add_special_tokens=False).offsets)
+
+    def unread(self, words: Sequence[str]) -> list[set[int]]:
+        """Of each word the positions of letters that stand in no token that the model knows, or, where the word has more than
+        one, in a token by themselves."""
+        found = self._tokenizer().encode_batch([readable(word) for word in words], add_special_tokens=False)
+        return [
+            {
+                position
+                for token, (start, end) in zip(encoding.tokens, encoding.offsets, strict=True)
+                if token == UNKNOWN or end - start == 1 < len(word)
+                for position in range(start, end)
+            }
+            for word, encoding in zip(words, found, strict=True)
+        ]
 
     def ids(self, texts: Sequence[str]) -> list[list[int]]:
         """For each text [CLS], up to LIMIT of its tokens, and [SEP]."""

@@ -46,12 +46,12 @@ def ignore(event: object) -> None:
 
 
 def asked(question: str | Query) -> Query:
-    """What a retriever is asked. Raises UsageError where the question holds no word: what came nearest to "???" would be
+    """What a retriever is asked, names of documents composed as theirs are. Raises UsageError where the question holds no word: what came nearest to "???" would be
     chance, and an answer key has no such question either."""
     query = Query(question) if isinstance(question, str) else question
     if not words(query.text):
         raise UsageError("The question holds no word. Write one.")
-    return query
+    return query if query.doc_ids is None else replace(query, doc_ids=frozenset(map(nfc, query.doc_ids)))
 
 
 class Searcher:
@@ -98,8 +98,6 @@ class Searcher:
         """The first `k` hits for `question`. Raises UsageError for a strategy that there is not, a question without a word,
         or a `k` that is no whole number from 1 up."""
         found, query, k = self.find(strategy), asked(question), wanted(k)
-        if query.doc_ids is not None:
-            query = replace(query, doc_ids=frozenset(map(nfc, query.doc_ids)))
         return self.retriever(found).retrieve(query, k)
 
     def why_left_out(self, page: str) -> str:

@@ -24,6 +24,7 @@ from docmind.generation.context import PASSAGES, passages
 from docmind.generation.extractive import Extractive
 from docmind.generation.fingerprint import fingerprint
 from docmind.generation.judge import JudgementError, judge
+from docmind.models.vocabulary import warn_if_unread
 from docmind.protocols import LLM, Answerer, Progress, Retriever
 from docmind.retrieval.searcher import Searcher, quiet
 from docmind.retrieval.strategies import Strategy
@@ -157,6 +158,7 @@ def answer_questions(
         if observe:
             observe(event)
 
+    warn_if_unread((document.text for document in searcher.documents.values()), searcher.embedder.tokenizer)
     rules, judged_by = fingerprint(), judging.name if judging else span_judge()
     retriever = searcher.retriever(request.strategy)
     asking = _Asking(retriever, answering, judging, judged_by, rules, folder / ROWS, note)

@@ -31,6 +31,7 @@ from docmind.evaluation.scoring.leakage import Leakage, leakage
 from docmind.evaluation.scoring.measures import Measure, depth, measure, standard
 from docmind.evaluation.scoring.score import answerable, score, with_undefined
 from docmind.models import load as load_models
+from docmind.models.vocabulary import warn_if_unread
 from docmind.protocols import Progress, Tokenizer
 from docmind.retrieval.collection import Built
 from docmind.retrieval.fingerprint import treatment
@@ -159,6 +160,7 @@ def evaluate(
             why_left_out=searcher.why_left_out,
         )
         answerable(key.questions)  # refuses a key without gold before any work
+        warn_if_unread((document.text for document in searcher.documents.values()), searcher.embedder.tokenizer)
         observe(Loaded(key.questions))
         return _Evaluating(searcher, key, demanded, progress).evaluation(chosen)
 
