@@ -46,8 +46,8 @@ def ignore(event: object) -> None:
 
 
 def asked(question: str | Query) -> Query:
-    """What a retriever is asked, names of documents composed as theirs are. Raises UsageError where the question holds no word: what came nearest to "???" would be
-    chance, and an answer key has no such question either."""
+    """What a retriever is asked, names of documents composed as theirs are. Raises UsageError where the question holds no
+    word: what came nearest to "???" would be chance, and an answer key has no such question either."""
     query = Query(question) if isinstance(question, str) else question
     if not words(query.text):
         raise UsageError("The question holds no word. Write one.")
