@@ -146,7 +146,7 @@ def refuse(*_, **__):
     raise AssertionError("a socket was opened")
 
 socket.socket = socket.create_connection = refuse
-import docmind.cli
+import docmind.cli.commands
 heavy = (
     "chromadb", "fastembed", "langchain", "onnxruntime", "huggingface_hub", "tokenizers", "streamlit", "mistralai", "httpx_sse",
     "scipy", "pandas", "altair",

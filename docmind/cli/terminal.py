@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import logging
 import math
-import os
 import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from typing import Any
 
 from rich.box import SIMPLE_HEAD
 from rich.cells import cell_len
@@ -15,30 +15,34 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 from rich.table import Table as RichTable
 
+from docmind.cli import streams
+from docmind.cli.streams import inert
 from docmind.evaluation.reports.tables import Table
 from docmind.protocols import Advance
-from docmind.text import visible
 
 
 class _Console(Console):
-    """Shows text as it is. Whoever reads may leave early, as `| head` does: that changes neither the run nor its end."""
+    """Shows text as it is. Whoever reads may leave early, as `| head` does: that changes neither the run nor its end. Where
+    there is no room for what is shown, the run goes on, so that its files are written."""
 
     def __init__(self, *, stderr: bool = False) -> None:
         super().__init__(stderr=stderr, markup=False, emoji=False, highlight=False)
 
+    def __exit__(self, *raised: Any) -> None:
+        """Everything that is shown goes out here."""
+        try:
+            super().__exit__(*raised)
+        except OSError as error:
+            self.on_broken_pipe()
+            streams.lost.append(error)
+
     def on_broken_pipe(self) -> None:
         self.quiet = True
-        # Python itself would meet the broken pipe again when it ends.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), self.file.fileno())
+        streams.silence(self.file)
 
 
 out = _Console()
 err = _Console(stderr=True)
-
-
-def inert(text: str) -> str:
-    """Text that gives a terminal no orders: no escapes, and no carriage return, after which the line is written over."""
-    return visible(text).replace("\r", "")
 
 
 class Flow:
@@ -54,14 +58,14 @@ class Flow:
 
     def write(self, piece: str) -> None:
         """Show what is whole of the text so far; its last word may go on."""
-        *whole, self._word = re.split(r"(?<=[ \n])", self._word + inert(piece).expandtabs(1))
+        *whole, self._word = re.split(r"(?<=[ \n])", self._word + piece.expandtabs(1))
         for word in whole:
-            self._show(word[:-1])
+            self._show(inert(word[:-1]))
             self._blank += word[-1]
 
     def end(self) -> None:
         """Show the last word, and end the line if there is one."""
-        self._show(self._word)
+        self._show(inert(self._word))
         if self._column:
             self._emit("\n")
             self._column = 0
@@ -116,7 +120,7 @@ def show(table: Table) -> None:
             out.print()
         shown = RichTable(box=SIMPLE_HEAD, padding=0, show_edge=False)
         for column in columns:
-            shown.add_column(table.header[column], no_wrap=True, justify="right" if column else "left")
+            shown.add_column(inert(table.header[column]), no_wrap=True, justify="right" if column else "left")
         for row in table.rows:
             shown.add_row(*(inert(row[column]) for column in columns))
         shown.width = out.measure(shown, options=out.options.update(max_width=1000)).maximum
