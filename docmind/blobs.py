@@ -7,6 +7,7 @@ removed with a warning, and a row whose checksum is wrong counts as absent.
 from __future__ import annotations
 
 import logging
+import os
 import sqlite3
 import time
 import weakref
@@ -77,7 +78,7 @@ class RowStore:
         for start in range(0, len(keys), ASKED_AT_ONCE):
             some = keys[start : start + ASKED_AT_ONCE]
             for key, crc, *blobs in self._select(f"{select} WHERE key IN ({','.join('?' * len(some))})", some):
-                if _crc(blobs) == crc:
+                if all(isinstance(blob, bytes) for blob in blobs) and _crc(blobs) == crc:
                     found[key] = tuple(blobs)
                 else:
                     log.warning("%s: a row of %s does not match its checksum; it is made again", self.path, table)
@@ -126,8 +127,9 @@ class RowStore:
                     raise
                 log.warning("%s: the cache is damaged (%s); it is removed and built anew", self.path, error)
                 self.close()
-                for suffix in ("", "-wal", "-shm"):
-                    self.path.with_name(self.path.name + suffix).unlink(missing_ok=True)
+                with self._explained():
+                    for suffix in ("", "-wal", "-shm"):
+                        self.path.with_name(self.path.name + suffix).unlink(missing_ok=True)
                 return self._attempt(work)
 
     def _attempt(self, work: Callable[[sqlite3.Connection], T]) -> T:
@@ -138,6 +140,11 @@ class RowStore:
             return work(self._open)
 
     def _connected(self) -> sqlite3.Connection:
+        if self._read_only():
+            # As it stands: a lock or a log beside it could not be written. So it can be read, and nothing can be kept.
+            return sqlite3.connect(
+                f"{self.path.absolute().as_uri()}?mode=ro&immutable=1", uri=True, check_same_thread=False
+            )
         self.path.parent.mkdir(parents=True, exist_ok=True)
         connection = sqlite3.connect(self.path, timeout=PATIENCE, check_same_thread=False)
         try:
@@ -151,6 +158,10 @@ class RowStore:
             connection.close()
             raise
         return connection
+
+    def _read_only(self) -> bool:
+        """Whether there is a file that can be read but not written, itself or its folder."""
+        return self.path.exists() and not all(os.access(place, os.W_OK) for place in (self.path, self.path.parent))
 
     @contextmanager
     def _explained(self) -> Iterator[None]:

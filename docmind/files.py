@@ -4,25 +4,31 @@ from __future__ import annotations
 
 import errno
 import os
-from collections.abc import Mapping
+import re
+import shutil
+import tempfile
+from collections.abc import Collection, Mapping
 from pathlib import Path
 
 from docmind.errors import StorageError
 
+_OWN = "docmind-"
 _FULL = {errno.ENOSPC, errno.EDQUOT}
 _REFUSED = {errno.EACCES, errno.EPERM, errno.EROFS}
 
 
-def write_atomic(files: Mapping[Path, str]) -> None:
+def write_atomic(files: Mapping[Path, str], instead_of: Collection[Path] = ()) -> None:
     """Write each text to its path as UTF-8 with `\\n` line ends. Readers see old files or new ones, never a part.
 
     All are written beside their places before the first is moved there, so that files which belong together stay
-    together. Missing folders are made. Raises StorageError where the disk is full or a place cannot be written; what
-    stood there is then as before.
+    together. What stood at `instead_of` is removed in between, so that of a run that is killed no file stands beside one
+    of another run that tells the same. Missing folders are made. Raises StorageError where the disk is full or a place
+    cannot be written; what stood there is then as before. What killed processes left beside these places is removed.
     """
     written: dict[Path, Path] = {}
     path = Path()
     try:
+        _sweep({*files, *instead_of})
         for path, text in files.items():
             path.parent.mkdir(parents=True, exist_ok=True)
             if path.is_dir():
@@ -33,6 +39,8 @@ def write_atomic(files: Mapping[Path, str]) -> None:
                 file.write(text)
                 file.flush()
                 os.fsync(file.fileno())
+        for path in instead_of:
+            path.unlink(missing_ok=True)
         for path, temporary in written.items():
             temporary.replace(path)
     except OSError as error:
@@ -40,6 +48,15 @@ def write_atomic(files: Mapping[Path, str]) -> None:
     finally:
         for temporary in written.values():
             temporary.unlink(missing_ok=True)
+
+
+def _sweep(paths: Collection[Path]) -> None:
+    """Remove what `write_atomic` left beside `paths` in processes that were killed meanwhile."""
+    for folder in {path.parent for path in paths}:
+        for left in folder.glob(".*.tmp"):
+            name, _, process = left.name[1:].removesuffix(".tmp").rpartition(".")
+            if folder / name in paths and gone(process):
+                left.unlink(missing_ok=True)
 
 
 def check_writable(folder: Path) -> None:
@@ -77,3 +94,25 @@ def append_line(path: Path, line: str) -> None:
             os.fsync(file.fileno())
     except OSError as error:
         raise StorageError(f"{path}: cannot be written: {error.strerror}. {_remedy(path, error)}") from error
+
+
+def own_folder() -> Path:
+    """A new folder for temporary files of this process alone. Those that processes left which were killed are removed."""
+    for left in Path(tempfile.gettempdir()).glob(f"{_OWN}*"):
+        if gone(left.name.removeprefix(_OWN).partition("-")[0]):
+            shutil.rmtree(left, ignore_errors=True)
+    return Path(tempfile.mkdtemp(prefix=f"{_OWN}{os.getpid()}-"))
+
+
+def gone(process: str) -> bool:
+    """Whether no process of that number is running, of which a name tells. Only a POSIX system can be asked; on another none is
+    known to be gone, nor is what is no such number."""
+    if os.name != "posix" or not re.fullmatch(r"[1-9][0-9]{0,6}", process):
+        return False
+    try:
+        os.kill(int(process), 0)
+    except ProcessLookupError:
+        return True
+    except PermissionError:  # it is somebody else's
+        return False
+    return False

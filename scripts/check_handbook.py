@@ -2,7 +2,8 @@
 
 Every figure and vendor that eval/handbook_facts.yaml gives a page must stand on it, in digits or in words; the table of
 all countries must agree with the sheet; outdated figures may stand on the pages alone that are marked for it. Prints the
-faults and ends with 1 if there are any, and with 2 where they cannot be looked for. What a page says beside its facts is not checked.
+faults and ends with 1 if there are any, and with 2 where they cannot be looked for. What a page says beside its
+facts is not checked.
 """
 
 from __future__ import annotations

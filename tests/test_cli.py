@@ -17,6 +17,7 @@ from workplace import QUESTIONS, Workplace, disk
 
 import docmind.cli
 from docmind.chunking import CHUNKERS
+from docmind.evaluation.reports import REPORTS
 from docmind.models import Models, wheel
 from docmind.models.minilm import OnnxEmbedder
 from docmind.retrieval import MODES
@@ -262,6 +263,84 @@ def test_a_full_disk_is_told_with_the_remedy(place, capsys, option, space):
     assert left_alone(place)
 
 
+# Reports of an earlier run
+
+
+REPORTED = sorted(name for report in REPORTS.values() for name in report.names(["headers+bm25", "gone+bm25"]))
+
+
+@pytest.fixture
+def reported(place: Workplace) -> Workplace:
+    """With the reports of a run that passed, and a record whose strategies they tell of."""
+    for name in REPORTED:
+        (place.out / name).write_text("passed")
+    (place.out / "latest.json").write_text('{"strategies": {"headers+bm25": {}, "gone+bm25": {}}}')
+    (place.out / "latest.answers.jsonl").write_text("what was paid")
+    return place
+
+
+def raising(error: BaseException) -> Callable[..., None]:
+    def end(*_: object, **__: object) -> None:
+        raise error
+
+    return end
+
+
+@pytest.mark.parametrize(
+    ("options", "stage", "code"),
+    [
+        (["--strategies", "none"], None, 2),
+        (["--check", "--thresholds", "gone.yaml"], None, 2),
+        (["--check", "--baseline", "gone.json"], None, 3),
+        (["--strategies-file", "gone.yaml"], None, 2),
+        (["--corpus", "gone"], None, 2),
+        (["--questions", "gone"], None, 2),
+        (["--type", "rhyme"], None, 3),
+        ([], "docmind.runs.retrieval.score", 2),
+        ([], "docmind.runs.saving.dumps", 2),
+    ],
+)
+def test_a_run_without_a_verdict_leaves_no_report_of_another(reported, monkeypatch, options, stage, code):
+    if stage:
+        monkeypatch.setattr(stage, raising(BaseException("a panic")))
+    assert reported.eval(*LEXICAL, *options) == code
+    assert sorted(path.name for path in reported.out.iterdir()) == ["latest.answers.jsonl", "latest.json"]
+
+
+def test_reports_in_a_corpus_are_not_taken_for_those_of_a_run(reported):
+    (reported.corpus / "latest.md").write_text("# The latest\n")
+    assert reported.eval(*LEXICAL, "--out", str(reported.corpus)) == 2
+    assert (reported.corpus / "latest.md").exists()
+
+
+def test_of_a_run_that_is_killed_while_it_saves_no_report_stands_beside_one_of_another(reported, monkeypatch):
+    """Told by their contents, wherever between two files it is killed."""
+    monkeypatch.setattr("docmind.cli.evaluate.clear", lambda _: None)  # as where another program saves
+    before = {name: (reported.out / name).read_bytes() for name in [*REPORTED, "latest.json"]}
+    replace, unlink = Path.replace, Path.unlink
+    for last in range(40):
+        for name, data in before.items():
+            (reported.out / name).write_bytes(data)
+        left = iter(range(last))
+
+        def until_killed(work, path, *more, left=left, **options):
+            if reported.out in (path.parent, *path.parents) and next(left, None) is None:
+                raise KeyboardInterrupt
+            return work(path, *more, **options)
+
+        with monkeypatch.context() as patch:
+            patch.setattr(Path, "replace", lambda *a, **k: until_killed(replace, *a, **k))
+            patch.setattr(Path, "unlink", lambda *a, **k: until_killed(unlink, *a, **k))
+            if reported.eval(*LEXICAL, "--quiet") == 0:
+                break
+        there = {path.name: path.read_bytes() for path in reported.out.glob("latest.[!a]*")}
+        old = [name for name in REPORTED if there.get(name) == b"passed"]
+        new = [name for name in REPORTED if name in there and name not in old]
+        assert not (old and new)
+        assert not new or there["latest.json"] != before["latest.json"], "they are of the record beside them"
+    assert last > 20
+
+
 @pytest.mark.parametrize("option", ["--out", "--index-dir"])
 def test_a_read_only_folder_is_told_with_the_remedy(place, capsys, option):
     sealed = place.root / "sealed"
@@ -274,16 +353,44 @@ def test_a_read_only_folder_is_told_with_the_remedy(place, capsys, option):
     assert left_alone(place)
 
 
-def test_indexes_in_a_folder_that_became_read_only_are_told_with_the_remedy(place, capsys):
+def test_what_is_built_can_be_used_where_nothing_can_be_written(place, capsys):
     sealed = place.root / "sealed"
-    with disk(sealed, "size=10m"):
-        assert place.index("headers", "--index-dir", str(sealed)) == 0
+    with disk(sealed, "size=20m"):
+        options = ("--strategies", "headers+vector,semantic+bm25", "--index-dir", str(sealed))
+        assert place.eval(*options) == 0
+        first = place.bytes()
         subprocess.run(["mount", "-o", "remount,ro", sealed], check=True)
-        assert place.eval("--strategies", "headers+vector", "--index-dir", str(sealed)) == 2
+        capsys.readouterr()
+        assert place.eval(*options) == 0
+        assert place.bytes() == first
+        assert "warning" not in capsys.readouterr().err
+        with (place.corpus / "pay.md").open("a") as file:
+            file.write("\nMore of it.\n")
+        assert place.eval(*options) == 2
         message = capsys.readouterr().err
     assert "Traceback" not in message
     assert "--index-dir" in message
-    assert left_alone(place)
+
+
+def test_what_another_user_built_can_be_used(place):
+    """Who may read it and write nothing. The process becomes that user once it has everything imported."""
+    if not hasattr(os, "geteuid") or os.geteuid():
+        pytest.skip("only root can become another user")
+    code = (
+        "import os, sys; from docmind.cli import main; code = main()\n"
+        "if not code: os.setgid(65534); os.setuid(65534); code = main()\n"
+        "sys.exit(code)"
+    )
+    command = [sys.executable, "-c", code, *place.arguments("eval", "--strategies", "headers+vector,semantic+bm25")]
+    place.out.chmod(0o777)
+    (place.out / "latest.json").chmod(0o666)
+    for folder in (place.root, *place.root.parents[:-2]):
+        folder.chmod(folder.stat().st_mode | 0o011)
+    env = os.environ | {"TMPDIR": "/tmp"}
+    done = subprocess.run(command, cwd=place.root, env=env, capture_output=True, text=True, timeout=120, check=False)
+    assert (done.returncode, "warning" in done.stderr) == (0, False), done.stderr
+    assert done.stderr.endswith("headers: 5 chunks, 0 embedded, 5 from the cache\n")
+    assert place.results()["strategies"]
 
 
 def test_an_altered_model_file_is_refused(place, capsys, monkeypatch):
@@ -361,11 +468,35 @@ def test_without_a_command_the_help_is_shown(capsys):
     assert "eval" in capsys.readouterr().out
 
 
-def test_an_env_file_that_chroma_cannot_read_is_named(place):
+def test_an_env_file_in_another_encoding_is_nothing_to_an_index(place):
     (place.root / ".env").write_bytes("OPENAI_API_KEY=x\n".encode("utf-16"))  # as PowerShell writes it
     command = [sys.executable, "-m", "docmind.cli", *place.arguments("index", "headers")]
     done = subprocess.run(command, cwd=place.root, capture_output=True, text=True, timeout=60, check=False)
-    assert done.returncode == 2
-    assert "error: Chroma reads settings from .env and the environment, and cannot: " in done.stderr
-    assert "Save .env as UTF-8" in done.stderr
-    assert "Traceback" not in done.stderr
+    assert (done.returncode, "Traceback" in done.stderr) == (0, False)
+
+
+def test_old_indexes_are_told_and_removed_where_that_is_asked_for(place, capsys):
+    indexes = lambda: sorted(path.name for path in place.index_dir.glob("*-*"))  # noqa: E731
+    assert place.index("headers", "fixed_500") == 0
+    assert "no last run used" not in capsys.readouterr().err
+    old = indexes()
+    other = place.root / "other"
+    shutil.copytree(place.corpus, other)
+    (other / "more.md").write_text("# More\n\nAnother page.\n")
+    assert place.index("headers", "--corpus", str(other)) == 0
+    with (place.corpus / "pay.md").open("a") as file:
+        file.write("\nMore of it.\n")
+    assert place.eval("--strategies", "headers+vector") == 0
+    assert re.search(
+        r"1 index, \d+\.\d MB, in .*indexes that no last run used.*docmind index --prune", capsys.readouterr().err
+    )
+    assert place.index("headers", "fixed_500", "--prune") == 0
+    assert re.search(r"2 indexes, \d+\.\d MB, removed", capsys.readouterr().err)
+    left = indexes()
+    assert len(left) == 3, "those of both folders of pages"
+    assert not set(old) & set(left)
+    shutil.rmtree(other)
+    assert place.index("headers", "--prune") == 0
+    assert len(indexes()) == 2, "and that of a folder that is gone is removed"
+    assert place.index("headers", "--prune") == 0
+    assert "0 indexes" in capsys.readouterr().err.splitlines()[-1]

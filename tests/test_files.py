@@ -1,5 +1,8 @@
 import errno
 import os
+import subprocess
+import sys
+import tempfile
 import threading
 from collections.abc import Callable
 from pathlib import Path
@@ -8,7 +11,7 @@ import pytest
 from workplace import disk
 
 from docmind.errors import StorageError
-from docmind.files import append_line, check_writable, write_atomic
+from docmind.files import append_line, check_writable, own_folder, write_atomic
 
 
 def test_writes_whole_files_into_new_folders_with_line_feeds_alone(tmp_path: Path) -> None:
@@ -98,3 +101,51 @@ def test_a_line_is_added_and_ends_one_that_was_left_unfinished(tmp_path: Path) -
     path.write_bytes(b"whole\ncut")
     append_line(path, "next")
     assert path.read_bytes() == b"whole\ncut\nnext\n"
+
+
+def dead() -> int:
+    """The number of a process that has ended."""
+    process = subprocess.Popen([sys.executable, "-c", ""])
+    process.wait()
+    return process.pid
+
+
+def test_what_a_killed_process_left_is_removed_and_nothing_else(tmp_path: Path) -> None:
+    killed = dead()
+    names = [
+        f".a.json.{os.getppid()}.tmp",
+        ".a.json.0.tmp",
+        ".a.json.tmp",
+        f".c.json.{killed}.tmp",
+        f".a.json.{killed}.bak",
+    ]
+    for name in (f".a.json.{killed}.tmp", f".b.md.{killed}.tmp", *names):
+        (tmp_path / name).write_text("half")
+    write_atomic({tmp_path / "a.json": "new"}, instead_of=[tmp_path / "b.md"])
+    assert sorted(path.name for path in tmp_path.iterdir()) == sorted(["a.json", *names])
+
+
+def test_what_is_replaced_goes_once_all_is_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    first, old = tmp_path / "a.json", tmp_path / "old.md"
+    old.write_text("old")
+    write_atomic({first: "new"}, instead_of=[old, tmp_path / "never.md"])
+    assert [path.name for path in tmp_path.iterdir()] == ["a.json"]
+    old.write_text("old")
+    (tmp_path / "blocked").write_text("in the way")
+    with pytest.raises(StorageError):
+        write_atomic({first: "newer", tmp_path / "blocked" / "b.json": ""}, instead_of=[old])
+    assert (first.read_text(), old.read_text()) == ("new", "old")
+
+
+def test_a_folder_for_temporary_files_is_removed_once_its_process_is_gone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    for name in (f"docmind-{dead()}-abc", f"docmind-{os.getppid()}-abc", "docmind-notes", "other"):
+        (tmp_path / name / "in").mkdir(parents=True)
+    mine = own_folder()
+    assert mine.is_dir()
+    assert own_folder() != mine
+    left = {path.name for path in tmp_path.iterdir()}
+    assert left > {f"docmind-{os.getppid()}-abc", "docmind-notes", "other", mine.name}
+    assert len(left) == 5

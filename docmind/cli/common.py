@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Annotated
 
@@ -12,12 +12,14 @@ from docmind.cli.terminal import progress, tell
 from docmind.config import Profile, Settings
 from docmind.errors import UsageError
 from docmind.generation.answer import ANSWERERS
+from docmind.index import upkeep
 from docmind.llm import PROVIDERS
 from docmind.protocols import Progress
 from docmind.registry import unknown
 from docmind.retrieval.collection import Built
 from docmind.retrieval.searcher import ignore
 from docmind.retrieval.searcher import quiet as no_progress
+from docmind.text import plural
 
 DEFAULTS = Settings()
 
@@ -79,3 +81,15 @@ def say_built(built: Built) -> None:
     windows = f"; {built.windows} windows embedded to find its breaks" if built.windows else ""
     found = built.chunks - built.embedded
     tell(f"{built.chunker}: {built.chunks} chunks, {built.embedded} embedded, {found} from the cache{windows}")
+
+
+def say_unused(index_dir: Path) -> None:
+    """What of the indexes can go, if there is any."""
+    if found := upkeep.unused(index_dir):
+        tell(f"{unneeded(found)} in {index_dir} that no last run used. To remove: docmind index --prune")
+
+
+def unneeded(found: Mapping[Path, int]) -> str:
+    """Indexes and their bytes in words."""
+    megabytes = sum(found.values()) / 1e6
+    return f"{plural(len(found), 'index').replace('indexs', 'indexes')}, {megabytes:,.1f} MB,"

@@ -21,6 +21,7 @@ from docmind.cli.common import (
     ThresholdsOption,
     check_outside,
     say_built,
+    say_unused,
     shown,
 )
 from docmind.cli.terminal import say, show, tell
@@ -40,6 +41,7 @@ from docmind.retrieval.collection import Built
 from docmind.retrieval.strategies import Strategies, Strategy, read_strategies
 from docmind.runs.retrieval import Evaluation, Loaded, compare, read
 from docmind.runs.retrieval import evaluate as run_evaluation
+from docmind.runs.saving import clear
 from docmind.spec import names
 from docmind.text import plural
 
@@ -67,11 +69,12 @@ def evaluate(
     quiet: QuietOption = False,
 ) -> None:
     """Score the strategies against the answer key and write the results."""
+    check_writable(out_dir)
+    check_outside(out_dir, corpus)
+    clear(out_dir)  # first of all: a verdict of an earlier run must not outlive whatever ends this one
     known = read_strategies(strategies_file)
     chosen = _strategies(strategies, known)
     thresholds, reference = _references(thresholds_file, baseline_file, known) if check else (None, None)
-    check_writable(out_dir)
-    check_outside(out_dir, corpus)
     if check and save_baseline:
         raise UsageError("--check and --save-baseline together would replace what is compared with. Give one of them.")
     if save_baseline and (types or ids or not set(known.matrix) <= set(chosen)):
@@ -104,6 +107,8 @@ def evaluate(
     )
     verdict = run.check(thresholds, reference) if thresholds and reference else None
     run.judged(verdict).save(out_dir, baseline=save_baseline)
+    if not quiet:
+        say_unused(index_dir)
     _end(run, verdict, out_dir, save_baseline, quiet)
 
 

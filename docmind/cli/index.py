@@ -13,10 +13,14 @@ from docmind.cli.common import (
     IndexOption,
     ProfileOption,
     QuietOption,
+    say_unused,
     shown,
     told,
+    unneeded,
 )
+from docmind.cli.terminal import tell
 from docmind.config import Settings
+from docmind.index import upkeep
 from docmind.models import load as load_models
 from docmind.retrieval.searcher import Searcher
 from docmind.retrieval.strategies import chunker, read_strategies
@@ -30,6 +34,7 @@ def index(
     index_dir: IndexOption = DEFAULTS.index_dir,
     profile: ProfileOption = DEFAULTS.profile,
     exclude: ExcludeOption = None,
+    prune: Annotated[bool, typer.Option("--prune", help="Then remove the indexes that no last run used.")] = False,
     quiet: QuietOption = False,
 ) -> None:
     """Build the index of each chunker, embedding only what the cache does not hold."""
@@ -39,3 +44,7 @@ def index(
     with Searcher(settings, load_models(profile), shown(quiet), told(quiet)) as searcher:
         for part in wanted:
             searcher.collection(part).index  # noqa: B018 - it is built when it is first asked for
+    if prune:
+        tell(f"{unneeded(upkeep.prune(index_dir))} removed from {index_dir}")
+    elif not quiet:
+        say_unused(index_dir)

@@ -6,6 +6,7 @@
         chroma/  vectors.npy        store.py
         token_*.npy                 tokens.py, where the model gives token vectors
         manifest.json               checksums of the files above; written last
+      used/                         which of them the last runs used (upkeep.py)
       .building-…                   an index that is being made, or that a killed build left
 
 A changed chunk has another hash, and so has other code or another library that makes an index or its vectors, so that an
@@ -17,18 +18,19 @@ from __future__ import annotations
 import hashlib
 import json
 import logging
+import os
+import secrets
 import shutil
-import sqlite3
-import tempfile
 import time
 from collections.abc import Sequence
-from contextlib import ExitStack, closing
+from contextlib import ExitStack, closing, suppress
 from pathlib import Path
 
 import numpy as np
 
 from docmind.code import digest
 from docmind.errors import StorageError
+from docmind.files import gone
 from docmind.index import canaries, store, tokens
 from docmind.index.cache import COMMIT_EVERY, CachedEmbedder
 from docmind.index.rows import RowFile
@@ -39,7 +41,7 @@ from docmind.types import Chunk
 
 log = logging.getLogger(__name__)
 
-FORMAT = 1
+FORMAT = 2
 """Counts the changes of what an index folder holds, so that a newer DocMind leaves an older one's folders alone."""
 
 CODE, LIBRARIES = ("index",), ("chromadb", "numpy")
@@ -48,8 +50,8 @@ CODE, LIBRARIES = ("index",), ("chromadb", "numpy")
 MANIFEST = "manifest.json"
 BUILDING = ".building-"
 ABANDONED_AFTER = 3600.0
-"""Seconds without a change after which a half-built folder is taken for a killed build's. A build writes for seconds:
-its vectors are in the cache before it makes the folder."""
+"""Seconds without a change after which a half-built folder is taken for a killed build's, where its process cannot be looked
+for. A build writes for seconds: its vectors are in the cache before it makes the folder."""
 
 ATTEMPTS = 3
 """Chroma's graph is random; a rare one that fails its check is made again."""
@@ -112,8 +114,9 @@ def _build(folder: Path, chunks: Sequence[Chunk], embedder: CachedEmbedder, adva
     folder.parent.mkdir(parents=True, exist_ok=True)
     _sweep(folder.parent)
     for _ in range(ATTEMPTS):
-        aside = Path(tempfile.mkdtemp(prefix=BUILDING, dir=folder.parent))
+        aside = folder.with_name(f"{BUILDING}{os.getpid()}-{secrets.token_hex(4)}")
         try:
+            aside.mkdir()
             _write_vectors(aside, texts, embedder, lengths)
             store.write(aside, chunks)
             with closing(ChromaIndex(aside, chunks)) as built:
@@ -161,10 +164,9 @@ def _whole(folder: Path) -> bool:
     try:
         expected = json.loads((folder / MANIFEST).read_text(encoding="utf-8"))["files"]
         if expected == _checksums(folder):
-            store.check_database(folder)
             return True
         reason = "its files differ from its manifest"
-    except (OSError, ValueError, KeyError, TypeError, sqlite3.Error) as error:
+    except (OSError, ValueError, KeyError, TypeError) as error:
         reason = str(error)
     log.warning("%s: the index is damaged (%s); it is built anew", folder, reason)
     shutil.rmtree(folder)
@@ -190,10 +192,10 @@ def _proven(folder: Path, chunks: Sequence[Chunk], embedder: CachedEmbedder) -> 
 
 
 def _checksums(folder: Path) -> dict[str, str]:
-    """SHA-256 by relative path. Chroma writes into its SQLite file whenever it opens it, so that one is left out."""
+    """SHA-256 by relative path. Chroma, which writes whenever it opens its files, gets a copy of them."""
     found = {}
     for path in sorted(folder.rglob("*")):
-        if path.is_file() and path.name != MANIFEST and not path.name.startswith("chroma.sqlite3"):
+        if path.is_file() and path.name != MANIFEST:
             with path.open("rb") as file:
                 found[path.relative_to(folder).as_posix()] = hashlib.file_digest(file, "sha256").hexdigest()
     return found
@@ -201,5 +203,7 @@ def _checksums(folder: Path) -> dict[str, str]:
 
 def _sweep(index_dir: Path) -> None:
     for left in index_dir.glob(f"{BUILDING}*"):
-        if time.time() - left.stat().st_mtime > ABANDONED_AFTER:
-            shutil.rmtree(left, ignore_errors=True)
+        builder = left.name.removeprefix(BUILDING).partition("-")[0]
+        with suppress(FileNotFoundError):  # another process was done with it, or swept it
+            if gone(builder) or time.time() - left.stat().st_mtime > ABANDONED_AFTER:
+                shutil.rmtree(left, ignore_errors=True)

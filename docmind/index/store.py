@@ -7,17 +7,21 @@ wanted, and what it proposes is scored from the vectors as they were embedded. S
 from __future__ import annotations
 
 import hashlib
-import sqlite3
+import shutil
 import struct
+import weakref
 from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, cast
+from threading import Lock
+from types import ModuleType
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
 from docmind.errors import StorageError
+from docmind.files import own_folder
 from docmind.index.exact import ExactIndex
 from docmind.protocols import FloatMatrix
 from docmind.types import Chunk
@@ -28,9 +32,10 @@ if TYPE_CHECKING:
 COLLECTION = "chunks"
 VECTORS = "vectors.npy"
 CHROMA = "chroma"
-DATABASE = "chroma.sqlite3"
 SPARE = 10
 """Candidates fetched beyond what is wanted, so that Chroma's rounding cannot push a true neighbour out."""
+
+_IMPORTING = Lock()
 
 ADDED_AT_ONCE = 256
 """Vectors a call of Chroma's; it makes a Python number of each of their components."""
@@ -99,24 +104,12 @@ def _clear_slots(graph: Path) -> None:
     file.flush()
 
 
-def check_database(folder: Path) -> None:
-    """Raise sqlite3.Error where Chroma's database is missing or damaged, before Chroma meets it.
-
-    Chroma writes into it at every open, so no checksum holds, and one failure to open a path stays with the process. A
-    database that is locked is being opened by another process, which is no damage.
-    """
-    path = f"{(folder / CHROMA / DATABASE).absolute().as_uri()}?mode=ro"
-    try:
-        with closing(sqlite3.connect(path, uri=True, timeout=0)) as database:
-            if database.execute("SELECT 1 FROM collections WHERE name = ?", (COLLECTION,)).fetchone() is None:
-                raise sqlite3.DatabaseError("the collection is missing")
-    except sqlite3.OperationalError as error:
-        if error.sqlite_errorcode & 0xFF != sqlite3.SQLITE_BUSY:  # without what extends the code
-            raise
-
-
 class ChromaIndex:
-    """A VectorIndex over `chunks`, from the files that `write` left in `folder`. A chunk is named by its position."""
+    """A VectorIndex over `chunks`, from the files that `write` left in `folder`. A chunk is named by its position.
+
+    Chroma writes into its files whenever it opens them, and can open no folder that cannot be written. It opens a copy, gone
+    with this object: so the files of an index never change, a checksum holds for each, and they may be read-only.
+    """
 
     name = "chroma"
     exact = True
@@ -126,8 +119,10 @@ class ChromaIndex:
         self._folder = folder
         self._reference = ExactIndex(self.vectors, chunks)
         self._copies = {chunks[group[0]].id: group for group in copies(self.vectors)}
+        own = _copied(folder)
+        self._remove = weakref.finalize(self, shutil.rmtree, own, ignore_errors=True)
         with _told(folder):
-            self._client = _client(folder)
+            self._client = _client(own)
             self._collection = self._client.get_collection(COLLECTION, embedding_function=None)
 
     def search(
@@ -179,6 +174,7 @@ class ChromaIndex:
     def close(self) -> None:
         """Let go of Chroma's files."""
         self._client.close()
+        self._remove()
 
     def _candidates(self, query: NDArray[np.float32], n: int) -> list[str]:
         with _told(self._folder):
@@ -192,31 +188,74 @@ class ChromaIndex:
         return found
 
 
+def _copied(folder: Path) -> Path:
+    """A folder of this process with a copy of Chroma's files in `folder`, which may be written whatever those may."""
+    own = own_folder()
+    try:
+        for path in (folder / CHROMA).rglob("*"):
+            if path.is_file():
+                target = own / path.relative_to(folder)
+                target.parent.mkdir(parents=True, exist_ok=True)
+                shutil.copyfile(path, target)
+    except OSError as error:
+        shutil.rmtree(own, ignore_errors=True)
+        raise StorageError(
+            f"{folder}: cannot be copied to {own.parent} ({error.strerror}), where Chroma opens it. Free space there, or "
+            "name another folder for temporary files with TMPDIR."
+        ) from error
+    return own
+
+
 @contextmanager
 def _told(folder: Path) -> Iterator[None]:
     """Say what a user can do about an error of Chroma's."""
     try:
         yield
-    except StorageError:
+    except (StorageError, KeyboardInterrupt, SystemExit):
         raise
-    except Exception as error:  # they have no common root: on a full disk it even lacks attributes of its own
+    # They have no common root: on a full disk one even lacks attributes of its own, and a panic is no Exception.
+    except BaseException as error:
         raise StorageError(
             f"{folder}: Chroma cannot write or read its collection ({error}). It needs a folder that can be written and "
             f"free disk space; name another with --index-dir."
         ) from error
 
 
-def _client(folder: Path) -> Client:
-    # The import takes most of a second, which BM25 alone need not wait for.
-    try:
-        import chromadb
-        from chromadb.config import Settings
-    except ValueError as error:  # what pydantic and codecs raise: it reads settings of its own, at import
-        told = " ".join(str(error).split())
-        raise StorageError(
-            f"Chroma reads settings from .env and the environment, and cannot: {told}. Save .env as UTF-8, or mend the "
-            "setting that it names."
-        ) from error
+def _unread(settings: Any) -> Any:
+    """`settings`, a class of pydantic's, read from nowhere: not from the environment, and not from a `.env` of whoever made
+    the current folder. Chroma's can name classes that it imports."""
 
+    def fill(self: object, **values: object) -> None:
+        settings.__init__(self, **{**values, "_env_file": None})
+
+    def given(_: type, __: type, /, init_settings: object, **others: object) -> tuple[object, ...]:
+        return (init_settings,)
+
+    return type(
+        "Unread",
+        (settings,),
+        {"__module__": __name__, "__init__": fill, "settings_customise_sources": classmethod(given)},
+    )
+
+
+def _client(folder: Path) -> Client:
+    chromadb = _chromadb()
+    settings = _unread(chromadb.Settings)(anonymized_telemetry=False)
     # Declared as an interface that lacks close().
-    return cast("Client", chromadb.PersistentClient(folder / CHROMA, settings=Settings(anonymized_telemetry=False)))
+    return cast("Client", chromadb.PersistentClient(folder / CHROMA, settings=settings))
+
+
+def _chromadb() -> ModuleType:
+    """The library. It reads settings when it is imported, so that it gets a class for them then that reads nothing. The import
+    takes most of a second, which BM25 alone need not wait for."""
+    import pydantic_settings
+
+    names = vars(pydantic_settings)
+    with _IMPORTING:
+        known = names["BaseSettings"]
+        names["BaseSettings"] = _unread(known)
+        try:
+            import chromadb
+        finally:
+            names["BaseSettings"] = known
+    return chromadb

@@ -16,6 +16,7 @@ from docmind import corpus
 from docmind.chunking import CHUNKERS, stored
 from docmind.config import Settings
 from docmind.errors import UsageError
+from docmind.index import upkeep
 from docmind.index.build import Index, open_or_build
 from docmind.index.cache import CachedEmbedder, VectorCache
 from docmind.keeping import Keeper
@@ -172,6 +173,7 @@ class Searcher:
         before = self.embedder.embedded
         with progress(f"{chunker.label}: embedding", len(chunks)) as advance:
             index = open_or_build(slug(chunker.label), chunks, self.embedder, self.settings.index_dir, advance)
+        upkeep.note(index.folder, self.settings.corpus, f"{chunker} {self.settings.profile}")
         self._observe(Built(chunker.label, len(chunks), self.embedder.embedded - before, windows))
         return index
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import platform
+from collections.abc import Iterable
 from pathlib import Path
 
 from docmind.evaluation.record.baseline import baseline as reference
@@ -14,9 +15,19 @@ from docmind.evaluation.reports import REPORTS, Material
 from docmind.files import write_atomic
 
 
+def clear(folder: Path) -> None:
+    """Take away the reports of an earlier run, before any work: where this one ends without a verdict, one of another run
+    would be taken for its own. Its record, latest.json, which holds no verdict, stays. Raises StorageError."""
+    write_atomic({}, instead_of=_reports(folder))
+
+
 def save(material: Material, folder: Path, *, baseline: bool = False) -> None:
-    """Write all files to `folder`, whole or not at all, and take away reports of an earlier run that this one has not: a
-    verdict or a strategy of another run would be taken for this one's. Nothing else there is touched."""
+    """Write all files to `folder`, whole or not at all, in place of every report of an earlier run: a verdict or a strategy of
+    another run would be taken for this one's. Nothing else there is touched.
+
+    The record comes first, and earlier reports go before it: where this process is killed, what there is of reports is of
+    the run that latest.json tells of.
+    """
     record = material.record
     files = {
         "latest.json": dumps(record),
@@ -26,12 +37,14 @@ def save(material: Material, folder: Path, *, baseline: bool = False) -> None:
         files |= report.render(material)
     if baseline and not record.counts.errors:
         files["baseline.json"] = dumps(reference(record))
-    told = (*earlier_strategies(folder / "latest.json"), *record.strategies)
-    write_atomic({folder / name: text for name, text in files.items()})
-    stale = frozenset().union(*(report.names(told) for report in REPORTS.values())) - files.keys()
-    for path in folder.iterdir():
-        if path.name in stale and path.is_file():
-            path.unlink()
+    earlier = _reports(folder, record.strategies)
+    write_atomic({folder / name: text for name, text in files.items()}, instead_of=earlier)
+
+
+def _reports(folder: Path, strategies: Iterable[str] = ()) -> frozenset[Path]:
+    """Where reports of `strategies`, and of the run before in `folder`, may stand."""
+    told = (*earlier_strategies(folder / "latest.json"), *strategies)
+    return frozenset(folder / name for report in REPORTS.values() for name in report.names(told))
 
 
 def machine() -> Machine:

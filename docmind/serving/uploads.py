@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shutil
-import tempfile
 import weakref
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -14,6 +13,7 @@ from threading import RLock
 from docmind.config import Settings
 from docmind.corpus import FORMATS, decoding, pdf
 from docmind.errors import CorpusError, StorageError
+from docmind.files import own_folder
 from docmind.models import Models
 from docmind.protocols import Progress
 from docmind.retrieval.searcher import Searcher
@@ -51,7 +51,7 @@ class Uploads:
 
     def __init__(self, models: Models) -> None:
         self._models = models
-        self._folder = Path(tempfile.mkdtemp(prefix="docmind-"))
+        self._folder = own_folder()
         self._remove = weakref.finalize(self, shutil.rmtree, self._folder, ignore_errors=True)
         self._lock = RLock()
         self._closed = False

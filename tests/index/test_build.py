@@ -3,12 +3,15 @@
 import json
 import logging
 import os
+import random
+import shutil
 import signal
-import sqlite3
 import subprocess
 import sys
+import tempfile
 import time
 from contextlib import closing
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -169,6 +172,90 @@ def test_a_damaged_database_of_chroma_is_told_and_built_anew(make, cached, caplo
     assert again.vectors.search(cached.embed(["sick pay"])[0], 1) == [(1, 1.0)]
 
 
+EDITS = [
+    lambda data, at: data[:at] + bytes([data[at] ^ 1 << at % 8]) + data[at + 1 :],
+    lambda data, at: data[:at],
+    lambda data, at: data[: at - at % 4096] + bytes(4096) + data[at - at % 4096 + 4096 :],
+    lambda data, at: data[:at] + b"\x01" + data[at:],
+]
+
+
+@pytest.mark.parametrize("edit", EDITS, ids=["a bit", "cut", "a page of zeros", "a byte more"])
+def test_every_edit_of_chromas_database_is_noticed(make, tmp_path, edit):
+    index = make()
+    assert build._whole(index.folder), "it is opened, and stays as it was written"
+    index.vectors.search(index.vectors.vectors[0], 2)
+    index.close()
+    path = index.folder / "chroma" / "chroma.sqlite3"
+    whole = path.read_bytes()
+    generator = random.Random(4)
+    for number in range(15):
+        damaged = edit(whole, generator.randrange(len(whole)))
+        if damaged == whole:  # a page of zeros is one already
+            continue
+        copy = tmp_path / str(number)
+        shutil.copytree(index.folder, copy)
+        (copy / "chroma" / "chroma.sqlite3").write_bytes(damaged)
+        assert not build._whole(copy)
+
+
+def test_an_index_that_cannot_be_written_is_used_as_it_is(make, cached):
+    """As another user, where the tests run as root, who may write anything."""
+    first = make()
+    first.close()
+    for path in (*first.folder.rglob("*"), first.folder):
+        path.chmod(0o555 if path.is_dir() else 0o444)
+    before = build._checksums(first.folder)
+    again = make()
+    assert again.vectors.search(cached.embed(["sick pay"])[0], 1) == [(1, 1.0)]
+    again.close()
+    assert build._checksums(first.folder) == before
+    for path in (first.folder, *first.folder.rglob("*")):
+        path.chmod(0o755)
+
+
+def test_the_copy_that_chroma_opens_goes_with_the_index(make, tmp_path, monkeypatch):
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "temporary"))
+    (tmp_path / "temporary").mkdir()
+    index = make()
+    assert len(list((tmp_path / "temporary").iterdir())) == 1
+    index.close()
+    assert not list((tmp_path / "temporary").iterdir())
+
+
+def test_a_place_for_the_copy_that_cannot_be_written_is_told(make, tmp_path, monkeypatch):
+    make()
+    monkeypatch.setattr(shutil, "copyfile", lambda *_: (_ for _ in ()).throw(OSError(28, "No space left on device")))
+    with pytest.raises(StorageError, match=r"No space left on device.*TMPDIR"):
+        make()
+
+
+def test_a_folder_that_is_gone_before_it_is_swept_is_no_error(make, tmp_path, monkeypatch):
+    left = tmp_path / "indexes" / ".building-old"
+    left.mkdir(parents=True)
+    glob = Path.glob
+
+    def found_and_gone(self, pattern):
+        found = list(glob(self, pattern))
+        if pattern.startswith(build.BUILDING):
+            left.rmdir()
+        return found
+
+    monkeypatch.setattr(Path, "glob", found_and_gone)
+    assert make().vectors.vectors.shape == (4, 384)
+
+
+class PanicException(BaseException):
+    """As Chroma's part in Rust raises it."""
+
+
+def test_a_panic_of_chroma_is_an_error_with_a_remedy(make, monkeypatch):
+    make()
+    monkeypatch.setattr("docmind.index.store._client", lambda _: (_ for _ in ()).throw(PanicException("a null")))
+    with pytest.raises(StorageError, match=r"a null.*--index-dir"):
+        make()
+
+
 def test_a_half_built_folder_is_never_used_and_is_swept_when_it_is_old(make, tmp_path):
     old, young = tmp_path / "indexes" / ".building-old", tmp_path / "indexes" / ".building-young"
     for folder in (old, young):
@@ -224,15 +311,6 @@ def test_two_builds_at_once_do_not_harm_each_other(tmp_path):
     assert lines[0] == lines[1]
     assert lines[0].endswith(" 150")
     assert not list(tmp_path.glob(".building-*"))
-
-
-def test_an_index_that_another_process_is_opening_is_not_taken_for_a_damaged_one(make):
-    index = make()
-    index.close()
-    with closing(sqlite3.connect(index.folder / "chroma" / "chroma.sqlite3")) as other:
-        other.execute("BEGIN EXCLUSIVE")
-        assert build._whole(index.folder)
-    assert build._whole(index.folder)
 
 
 def test_a_build_killed_at_any_moment_leaves_what_the_next_one_needs(tmp_path):

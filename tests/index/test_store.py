@@ -1,6 +1,9 @@
 """The Chroma collection: what is written, what is at fault, and exact search whatever its graph is like."""
 
+import os
 import struct
+import subprocess
+import sys
 from contextlib import closing
 
 import numpy as np
@@ -119,3 +122,34 @@ def test_the_graph_file_holds_its_nodes_and_nothing_that_stood_in_memory(tmp_pat
     assert nodes == 3
     assert held[: nodes * size].strip(b"\0")
     assert not held[nodes * size :].strip(b"\0")
+
+
+READS = """
+import sys
+from pathlib import Path
+from docmind.index import store
+if sys.argv[1] == "before":
+    import chromadb
+client = store._client(Path("index"))
+settings = client._system.settings
+print(settings.chroma_api_impl, settings.allow_reset, settings.tenant_id, settings.chroma_server_nofile)
+import pydantic_settings
+assert pydantic_settings.BaseSettings.__module__.startswith("pydantic_settings")
+"""
+
+
+@pytest.mark.parametrize("place", ["file", "environment"])
+@pytest.mark.parametrize("imported", ["by us", "before"])
+def test_chroma_reads_no_settings_of_anybody(tmp_path, place, imported):
+    """A `.env` of the current folder may be a stranger's, and its settings name classes that Chroma imports."""
+    set_there = {"CHROMA_API_IMPL": "this.Antigravity", "ALLOW_RESET": "true", "TENANT_ID": "other"}
+    wrong = (
+        {} if imported == "before" else {"CHROMA_SERVER_NOFILE": "sk-secret"}
+    )  # ends the import of the plain library
+    named = set_there | wrong
+    if place == "file":
+        (tmp_path / ".env").write_text("".join(f"{name}={value}\n" for name, value in named.items()))
+    command = [sys.executable, "-c", READS, imported]
+    env = os.environ | (named if place == "environment" else {})
+    done = subprocess.run(command, cwd=tmp_path, env=env, capture_output=True, text=True, timeout=60, check=False)
+    assert (done.stdout, done.stderr) == ("chromadb.api.rust.RustBindingsAPI False default None\n", "")
