@@ -9,7 +9,9 @@ from dotenv import dotenv_values
 from pydantic import SecretStr
 
 from docmind.errors import LanguageModelError
+from docmind.llm.concealing import LONG
 
+ENVIRONMENT, FILE = "the environment", ".env"
 NO_KEY_HAS = " \"'`\\"
 """What a key is refused for: the error of httpx would quote it, or a server would answer it in another spelling."""
 
@@ -34,17 +36,41 @@ class Account:
         """The key itself, for the header it is sent in."""
         return self.key.get_secret_value() if self.key else None
 
+    @property
+    def secrets(self) -> tuple[str, ...]:
+        """What is never shown: the key, and long parts of the path of another server, which may be one too."""
+        parts = self.address.split("/")[3:] if self.elsewhere else []
+        return (*filter(None, [self.secret]), *(part for part in parts if len(part) >= LONG))
+
+    @property
+    def unmistakable(self) -> tuple[str, ...]:
+        """Those that stand in no answer by chance."""
+        return tuple(secret for secret in self.secrets if len(secret) >= LONG)
+
+    @property
+    def place(self) -> str:
+        """The address as it is shown: without its path."""
+        return "/".join(self.address.split("/")[:3])
+
 
 def account(provider: str, home: str, variables: tuple[str, str], *, key_at_home: bool, key_elsewhere: bool) -> Account:
     """The account at `home`, or at the address that is set, with the key that is set; `variables` hold key and address.
 
     `key_at_home` and `key_elsewhere` say whether a key is needed there. Raises LanguageModelError where it is missing, or
-    where key or address cannot be used; neither is quoted, since both may hold a secret.
+    where key or address cannot be used; neither is quoted, since both may hold a secret. So it does where the key is from the
+    environment and an address from `.env`, which is read from the current folder, whoever made that.
     """
     key_variable, address_variable = variables
-    key = _read(key_variable)
-    address = (_read(address_variable) or home).rstrip("/")
+    key, key_from = _read(key_variable)
+    there, address_from = _read(address_variable)
+    address = (there or home).rstrip("/")
     elsewhere = "" if address == home else _host(address, variables)
+    if key and elsewhere and (key_from, address_from) == (ENVIRONMENT, FILE):
+        raise LanguageModelError(
+            f"{address_variable} in {FILE} would send the key of {ENVIRONMENT}, {key_variable}, to {elsewhere}: whoever wrote "
+            f"that file would get it. If that is what you want, set {address_variable} in {ENVIRONMENT} too; else remove it "
+            f"from {FILE}."
+        )
     if not key and (key_elsewhere if elsewhere else key_at_home):
         own = "" if key_elsewhere else f" A server of your own (Ollama, vLLM) needs {address_variable} and no key."
         raise LanguageModelError(
@@ -61,19 +87,19 @@ def account(provider: str, home: str, variables: tuple[str, str], *, key_at_home
 
 def is_set(variable: str) -> bool:
     """Whether `variable` holds more than blanks."""
-    return _read(variable) is not None
+    return _read(variable)[0] is not None
 
 
-def _read(name: str) -> str | None:
-    """The value of a variable, without the white space around it; None where it is missing or blank."""
-    value = os.environ.get(name)
+def _read(name: str) -> tuple[str | None, str]:
+    """The value of a variable, without the white space around it, and where it is from; None where it is missing or blank."""
+    value, origin = os.environ.get(name), ENVIRONMENT
     if value is None:
         try:
-            value = dotenv_values(".env", interpolate=False).get(name)
+            value, origin = dotenv_values(FILE, interpolate=False).get(name), FILE
         except (OSError, UnicodeDecodeError) as error:
             why = type(error).__name__
             raise LanguageModelError(f".env cannot be read ({why}). Save it as UTF-8 text, or remove it.") from None
-    return (value or "").strip() or None
+    return (value or "").strip() or None, origin
 
 
 def _host(address: str, variables: tuple[str, str]) -> str:

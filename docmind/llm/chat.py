@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import closing
@@ -10,9 +11,12 @@ from dataclasses import dataclass
 from pydantic import BaseModel
 
 from docmind.llm.account import Account
+from docmind.llm.concealing import MARK, Concealing, conceal
 from docmind.llm.failure import AttemptError, empty, misrouted, unreachable
 from docmind.llm.retry import persist
 from docmind.types import Completion, Message, Usage
+
+logger = logging.getLogger(__name__)
 
 MOST_TOKENS = 1_000_000_000
 """A greater count is none."""
@@ -69,12 +73,17 @@ class ChatModel(ABC):
         request = Request(tuple(map(_sendable, messages)), schema, max_tokens, stream=on_text is not None)
 
         def attempt() -> Completion:
+            showing = Concealing(on_text, self._account.unmistakable) if on_text else None
             with closing(self._asked(request)) as pieces:
-                text, finish, usage = _gathered(pieces, on_text)
+                text, finish, usage = _gathered(pieces, showing)
+            if (clean := conceal(text, self._account.unmistakable)) != text:
+                logger.warning(
+                    "%s wrote its key into the answer; %s stands there instead. Check the server.", self.name, MARK
+                )
             cut = finish in {"length", "model_length"}
             if not text.strip() and not (cut and schema):
                 raise empty(self._account, finish, usage)
-            return Completion(text, self._label, usage, cut)
+            return Completion(clean, self._label, usage, cut)
 
         return persist(attempt, self._label)
 
@@ -103,8 +112,8 @@ def _sendable(message: Message) -> Message:
     return Message(message.role, message.text.encode("utf-8", "replace").decode("utf-8"))
 
 
-def _gathered(pieces: Iterator[Piece], on_text: Callable[[str], object] | None) -> tuple[str, str, Usage]:
-    """Text, reason of its end and usage of `pieces`, each told to `on_text`. Raises AttemptError where they are no whole."""
+def _gathered(pieces: Iterator[Piece], showing: Concealing | None) -> tuple[str, str, Usage]:
+    """Text, reason of its end and usage of `pieces`, each told to `showing`. Raises AttemptError where they are no whole."""
     texts: list[str] = []
     finish: str | None = None
     usage = Usage()
@@ -114,14 +123,17 @@ def _gathered(pieces: Iterator[Piece], on_text: Callable[[str], object] | None) 
             usage = piece.usage or usage
             if piece.text:
                 texts.append(piece.text)
-                if on_text:
-                    on_text(piece.text)
+                if showing:
+                    showing.write(piece.text)
         if finish is None or finish == "error":
             raise AttemptError("The answer ended before it was whole.", again=True, usage=usage)
         if finish == "content_filter":
             raise AttemptError("The provider's content filter withholds the answer. Ask in other words.", usage=usage)
     except AttemptError as failure:
-        if on_text and texts:
+        if showing and texts:
+            showing.end()
             raise AttemptError(f"The answer broke off in the middle; ask again. {failure}", usage=usage) from None
         raise
+    if showing:
+        showing.end()
     return "".join(texts), finish, usage

@@ -1,4 +1,4 @@
-"""The HTTP client of every provider: time-outs, proxies, certificates. It knows neither key nor protocol, and sends nothing."""
+"""The HTTP client of every provider: time-outs, limits, proxies, certificates. It knows no protocol, and sends nothing."""
 
 from __future__ import annotations
 
@@ -26,14 +26,18 @@ def connection(account: Account) -> httpx.Client:
     """A client with the proxies and certificates that the environment names. Raises AttemptError where they cannot be used."""
     import httpx
 
+    from docmind.llm.bounded import bound
+
+    def settle(response: httpx.Response) -> None:
+        """JSON (RFC 8259, section 8.1) and event streams are UTF-8, and httpx fails at some charsets that a header may name."""
+        response.encoding = "utf-8"
+        bound(response, account)
+
     try:
-        return httpx.Client(timeout=timeout(), event_hooks={"response": [_read_as_utf_8]})
+        return httpx.Client(
+            timeout=timeout(), headers={"Accept-Encoding": "identity"}, event_hooks={"response": [settle]}
+        )
     except OSError as error:
         raise uncertified(error) from None
     except (ImportError, ValueError, httpx.InvalidURL) as error:
         raise misrouted(account, error) from None
-
-
-def _read_as_utf_8(response: httpx.Response) -> None:
-    """JSON (RFC 8259, section 8.1) and event streams are UTF-8, and httpx fails at some charsets that a header may name."""
-    response.encoding = "utf-8"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import re
 import time
 from calendar import timegm
 from collections.abc import Mapping
@@ -11,6 +10,7 @@ from email.utils import parsedate
 from typing import TYPE_CHECKING
 
 from docmind.llm.account import Account
+from docmind.llm.concealing import conceal
 from docmind.types import Usage
 
 if TYPE_CHECKING:
@@ -18,6 +18,9 @@ if TYPE_CHECKING:
 
 SHOWN = 300
 """Characters of a server's own words that are shown."""
+
+LOOKED_AT = 20_000
+"""Characters of them that are looked at for it."""
 
 _USED_UP = "A model that thinks aloud used up its tokens: choose another model."
 REMEDIES = {
@@ -50,7 +53,7 @@ def refused(account: Account, model: str, status: int, headers: Mapping[str, str
         what = f"{provider} refuses the key ({status}). Check {account.key_variable}, and that it may use {model!r}."
     elif status == 404:
         what = (
-            f"{provider} knows no model {model!r} at {account.address} (404). Check the model's name and, if it is set, "
+            f"{provider} knows no model {model!r} at {account.place} (404). Check the model's name and, if it is set, "
             f"{account.address_variable}."
         )
     elif status == 429:
@@ -72,7 +75,7 @@ def unreachable(account: Account, error: httpx.RequestError) -> AttemptError:
     slow = isinstance(error, httpx.TimeoutException)
     why = "did not answer in time" if slow else f"cannot be reached{_quoted(account, str(error))}"
     return AttemptError(
-        f"{account.provider} at {account.address} {why}. Check the network, the proxy and, if it is set, "
+        f"{account.provider} at {account.place} {why}. Check the network, the proxy and, if it is set, "
         f"{account.address_variable}.",
         again=True,
     )
@@ -97,8 +100,24 @@ def uncertified(error: OSError) -> AttemptError:
 def unreadable(account: Account, body: str) -> AttemptError:
     """What came is no chat completion."""
     return AttemptError(
-        f"{account.provider} at {account.address} answers what cannot be read as a chat completion. Check "
+        f"{account.provider} at {account.place} answers what cannot be read as a chat completion. Check "
         f"{account.address_variable}, if it is set, and the version of the server.{_quoted(account, body)}"
+    )
+
+
+def endless(account: Account, what: str) -> AttemptError:
+    """The answer does not end; `what` says which limit it is over."""
+    return AttemptError(
+        f"The answer of {account.provider} at {account.place} {what}. Check {account.address_variable}, if it is set, or "
+        "choose another model."
+    )
+
+
+def packed(account: Account) -> AttemptError:
+    """The answer is compressed, though the request takes none that is."""
+    return AttemptError(
+        f"{account.provider} at {account.place} sends a compressed answer, which was not asked for. Check "
+        f"{account.address_variable}, if it is set, and the proxy."
     )
 
 
@@ -112,21 +131,15 @@ def empty(account: Account, finish: str, usage: Usage) -> AttemptError:
 
 
 def shown(account: Account, text: str) -> str:
-    """A server's own words: on one line, clipped, without control characters and without the key."""
-    words = " ".join("".join(c if c.isprintable() else " " for c in text).split())
-    if account.secret:
-        words = re.sub(_spellings(account.secret), "[key]", words)  # before clipping, which could leave half of it
+    """A server's own words: on one line, clipped, without control characters and without what is secret."""
+    words = " ".join("".join(c if c.isprintable() else " " for c in text[:LOOKED_AT]).split())
+    words = conceal(words, account.secrets)  # before clipping, which could leave half of one
     return words if len(words) <= SHOWN else words[:SHOWN] + "…"
 
 
 def _quoted(account: Account, text: str) -> str:
     words = shown(account, text)
     return f" ({words})" if words else ""
-
-
-def _spellings(key: str) -> str:
-    """A pattern of `key`, each character as it is or as JSON, also JSON within JSON, or an address may write it."""
-    return "".join(rf"(?:\\{{0,3}}{re.escape(c)}|(?i:\\{{1,2}}u{ord(c):04x}|%{ord(c):02x}))" for c in key)
 
 
 def _wait(value: str) -> float | None:

@@ -38,8 +38,46 @@ def test_a_key_from_the_environment_goes_before_one_from_the_file(provider, monk
         Path(".env").write_text(f"{name}_API_KEY=from-file\n{name}_BASE_URL={server.url}\n")
         PROVIDERS[provider](None).complete(ASKED)
         monkeypatch.setenv(f"{name}_API_KEY", "from-environment")
+        monkeypatch.setenv(f"{name}_BASE_URL", server.url)
         PROVIDERS[provider](None).complete(ASKED)
     assert [r.headers["authorization"] for r in server.requests] == ["Bearer from-file", "Bearer from-environment"]
+
+
+@pytest.mark.parametrize(
+    ("in_environment", "in_file", "sent"),
+    [
+        ("KEY", "URL", None),  # whoever made the folder would get the key of whoever works in it
+        ("KEY", "KEY URL", None),
+        ("KEY URL", "URL", "from-environment"),
+        ("KEY URL", "KEY URL", "from-environment"),
+        ("URL", "KEY URL", "from-file"),
+        ("", "KEY URL", "from-file"),
+    ],
+)
+def test_a_key_of_the_environment_goes_to_no_address_of_a_file(provider, monkeypatch, in_environment, in_file, sent):
+    name = provider.upper()
+    with LlmServer(["Yes."]) as server, LlmServer(["Yes."]) as other:
+        of_file = other if "URL" in in_environment else server
+        said = {"KEY": (f"{name}_API_KEY", "from-{}"), "URL": (f"{name}_BASE_URL", server.url)}
+        for part in in_environment.split():
+            monkeypatch.setenv(said[part][0], said[part][1].format("environment"))
+        said["URL"] = (f"{name}_BASE_URL", of_file.url)
+        Path(".env").write_text("".join(f"{said[p][0]}={said[p][1].format('file')}\n" for p in in_file.split()))
+        if sent:
+            PROVIDERS[provider](None).complete(ASKED)
+            assert server.requests[0].headers["authorization"] == f"Bearer {sent}"
+        else:
+            with pytest.raises(LanguageModelError, match=f"{name}_BASE_URL in .env .*{name}_API_KEY, to 127.0.0.1"):
+                PROVIDERS[provider](None)
+            assert provider not in available()
+            assert not server.requests
+        assert not other.requests
+
+
+def test_the_home_of_a_provider_may_stand_in_the_file(provider, monkeypatch):
+    monkeypatch.setenv(f"{provider.upper()}_API_KEY", "plain-key")
+    Path(".env").write_text(f"{provider.upper()}_BASE_URL={PROVIDERS[provider].home}/\n")
+    assert "@" not in PROVIDERS[provider]("some-model").name
 
 
 @pytest.mark.parametrize(

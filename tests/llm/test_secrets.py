@@ -3,12 +3,14 @@
 import json
 import logging
 import traceback
+from base64 import b64encode
 from urllib.parse import quote
 
 import pytest
 from standin_llm import LlmServer, Reply
 
 from docmind.errors import LanguageModelError
+from docmind.llm import PROVIDERS
 from docmind.types import Message
 
 ASKED = [Message("user", "How long?")]
@@ -23,6 +25,11 @@ READ_BACK = [
     lambda key: Reply(status=401, body=in_json(key).replace(b"/", rb"\/").replace(b"+", rb"\u002B")),
     lambda key: Reply(status=401, body=in_json(in_json(key).replace(b"/", rb"\/").replace(b"=", rb"\u003d").decode())),
     lambda key: Reply(status=401, body=quote(key, safe="").encode()),
+    lambda key: Reply(status=401, body=key.upper().encode()),
+    lambda key: Reply(status=401, body=f"{key[:12]}\n{key[12:]}".encode()),
+    lambda key: Reply(status=401, body=in_json(f"{key[:12]}\n{key[12:]}")),
+    lambda key: Reply(status=401, body=b64encode(f"user:{key}".encode())),
+    lambda key: Reply(status=401, body="".join(f"&#{ord(c)};" for c in key).encode()),
 ]
 
 
@@ -58,7 +65,8 @@ def test_no_error_log_or_trace_shows_the_key(connect, key, reply, on_text, caplo
     trace = chain(caught.value.with_traceback(caught.value.__traceback__.tb_next))
     written = capfd.readouterr()
     for seen in [trace, str(caught.value), repr(caught.value), caplog.text, written.out, written.err]:
-        assert not [part for part in parts(key) if part in seen]
+        assert not [part for part in parts(key) if part.lower() in seen.lower()]
+        assert not [part for part in parts(b64encode(key.encode()).decode()) if part in seen]
     assert "self = " in trace  # it shows values
 
 
@@ -96,3 +104,41 @@ def test_a_good_answer_logs_neither_key_nor_prompt(connect, key, caplog, capfd, 
     assert "POST" in seen  # httpx tells the address
     assert key not in seen
     assert "private" not in seen
+
+
+@pytest.mark.parametrize("size", [None, 1, 7])
+def test_a_key_in_a_good_answer_is_neither_shown_nor_given_on(connect, key, caplog, size):
+    for on_text in (None, [].append):
+        caplog.clear()
+        with LlmServer([Reply(("Your key: ", key[:9], key[9:], f" {key.upper()}."), bytes_a_packet=size)]) as server:
+            done = connect(server).complete(ASKED, on_text=on_text)
+        assert done.text == "Your key: [key] [key]."
+        assert "[key] stands there instead" in caplog.text
+        assert key not in caplog.text
+        if on_text:
+            told = "".join(on_text.__self__)
+            assert not [part for part in parts(key) if part.lower() in told.lower()]
+
+
+def test_a_word_that_is_a_key_of_a_server_of_ones_own_stays_in_an_answer(provider, monkeypatch):
+    with LlmServer(["None of them: none."]) as server:
+        monkeypatch.setenv(f"{provider.upper()}_API_KEY", "none")
+        monkeypatch.setenv(f"{provider.upper()}_BASE_URL", server.url)
+        assert PROVIDERS[provider](None).complete(ASKED).text == "None of them: none."
+
+
+PATH = "token-0123456789-of-an-account"
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [Reply(status=404, body=f"no such path: /{PATH}/v1".encode()), Reply(body=b"<html>"), Reply(finish="error")],
+)
+def test_no_error_shows_the_path_of_an_address(provider, monkeypatch, reply, caplog):
+    with LlmServer([reply]) as server:
+        monkeypatch.setenv(f"{provider.upper()}_API_KEY", "plain-key")
+        monkeypatch.setenv(f"{provider.upper()}_BASE_URL", server.url.replace("/v1", f"/{PATH}/v1"))
+        llm = PROVIDERS[provider](None)
+        with pytest.raises(LanguageModelError) as caught:
+            llm.complete(ASKED)
+    assert PATH not in f"{caught.value} {llm.name} {caplog.text}"
