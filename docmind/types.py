@@ -312,12 +312,16 @@ class Usage:
 
 @dataclass(frozen=True, slots=True)
 class Completion:
-    """What a language model wrote. `cut` says that it was stopped at its limit of tokens."""
+    """What a language model wrote. `cut` says that it was stopped at its limit of tokens. `thought` is what it thought
+    aloud, which is no part of the text. `served` is the model that the server says it answered with, and its fingerprint
+    where it tells one: a name such as mistral-large-latest comes to mean another model. "" where it does not tell."""
 
     text: str
     model: str
     usage: Usage
     cut: bool = False
+    thought: str = ""
+    served: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -335,7 +339,8 @@ class Answer:
     """What is said to a question, and on what grounds.
 
     `abstained`: the text says that the documents do not tell. `supported`: it cites at least one passage, or abstains.
-    `model` is the language model that wrote it, as its price is listed, "" where none did.
+    `model` is the language model that wrote it, as its price is listed, "" where none did; `served` and `thought` are as in
+    Completion.
     `removed` are the numbers it cited without having been given such a passage; they are no longer in the text.
     `cut`: it was stopped at the model's limit of tokens. `confidence`, where the answerer has one, rises with the evidence.
     `timings` maps steps to seconds.
@@ -352,6 +357,8 @@ class Answer:
     timings: Mapping[str, float] = field(default_factory=dict)
     confidence: float | None = None
     cut: bool = False
+    served: str = ""
+    thought: str = ""
 
     @property
     def supported(self) -> bool:

@@ -24,6 +24,7 @@ PATIENCE = 10.0
 class Reply:
     """What one request gets. `pieces` is the answer as it is streamed; unstreamed it is joined.
 
+    `model` and `fingerprint` are what the server says it answers with, the model asked for where None.
     `usage` is (tokens in, tokens out). `body` stands in place of all that the protocol would send. With `cut`, the
     connection ends after the pieces, without a word. `silent` never answers. `go_on` is waited for after the first
     piece. `bytes_a_packet` splits what is streamed, wherever it falls.
@@ -34,6 +35,8 @@ class Reply:
     headers: Mapping[str, str] = field(default_factory=dict)
     finish: str = "stop"
     usage: tuple[int, int] | None = (100, 20)
+    model: str | None = None
+    fingerprint: str | None = None
     body: bytes | None = None
     cut: bool = False
     silent: bool = False
@@ -100,7 +103,7 @@ def _whole(asked: Asked, reply: Reply) -> bytes:
         "message": {"role": "assistant", "content": "".join(reply.pieces), "tool_calls": None},
         "finish_reason": reply.finish,
     }
-    return json.dumps(_envelope(asked, "chat.completion", [choice], reply.usage)).encode()
+    return json.dumps(_envelope(asked, reply, "chat.completion", [choice], reply.usage)).encode()
 
 
 def _events(asked: Asked, reply: Reply) -> Iterator[bytes]:
@@ -109,7 +112,7 @@ def _events(asked: Asked, reply: Reply) -> Iterator[bytes]:
 
     def event(delta: Mapping[str, str], finish: str | None = None, usage: tuple[int, int] | None = None) -> bytes:
         choices = [{"index": 0, "delta": delta, "finish_reason": finish}]
-        return _event(_envelope(asked, "chat.completion.chunk", choices, usage))
+        return _event(_envelope(asked, reply, "chat.completion.chunk", choices, usage))
 
     yield event({"role": "assistant", "content": ""})
     for piece in reply.pieces:
@@ -118,7 +121,7 @@ def _events(asked: Asked, reply: Reply) -> Iterator[bytes]:
         return
     yield event({"content": ""}, reply.finish, reply.usage if options is None else None)
     if reply.usage and options and options.get("include_usage"):
-        yield _event(_envelope(asked, "chat.completion.chunk", [], reply.usage))
+        yield _event(_envelope(asked, reply, "chat.completion.chunk", [], reply.usage))
     yield b"data: [DONE]\n\n"
 
 
@@ -126,8 +129,13 @@ def _event(data: Mapping[str, Any]) -> bytes:
     return b"data: " + json.dumps(data, ensure_ascii=False).encode() + b"\n\n"
 
 
-def _envelope(asked: Asked, kind: str, choices: list[dict[str, Any]], usage: tuple[int, int] | None) -> dict[str, Any]:
-    told = {"id": "x1", "object": kind, "created": 1, "model": asked.body["model"], "choices": choices}
+def _envelope(
+    asked: Asked, reply: Reply, kind: str, choices: list[dict[str, Any]], usage: tuple[int, int] | None
+) -> dict[str, Any]:
+    model = reply.model or asked.body["model"]
+    told = {"id": "x1", "object": kind, "created": 1, "model": model, "choices": choices}
+    if reply.fingerprint:
+        told["system_fingerprint"] = reply.fingerprint
     if usage:
         into, out = usage
         told["usage"] = {"prompt_tokens": into, "completion_tokens": out, "total_tokens": into + out}

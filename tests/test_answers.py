@@ -72,9 +72,17 @@ class Answers(Workplace):
         return main(self.arguments("answers", *more))
 
     def rows(self) -> list[dict[str, Any]]:
-        """The last row of each key, in the order of the file."""
+        """The last row of each key, in the order of the file, without those that only waited for their judgement."""
         rows = [json.loads(line) for line in self.file.read_text(encoding="utf-8").splitlines()]
-        return [row for n, row in enumerate(rows) if row["key"] not in {later["key"] for later in rows[n + 1 :]}]
+        return [
+            row
+            for n, row in enumerate(rows)
+            if row["key"] not in {later["key"] for later in rows[n + 1 :]}
+            and not (
+                row["error"] == "It is not judged yet."
+                and row["answer_key"] in {r["answer_key"] for r in rows[n + 1 :]}
+            )
+        ]
 
     def found(self, name: str = "latest.answers.json") -> dict[str, Any]:
         return json.loads((self.out / name).read_text(encoding="utf-8"))
@@ -534,6 +542,59 @@ def test_a_model_answers_and_another_judges(place, monkeypatch, capsys):
     assert re.search(r"small@\S+: 500 tokens in, 100 out", shown)
     assert re.search(r"large@\S+: 500 tokens in, 100 out", shown)
     assert KEY not in shown + place.file.read_text()
+
+
+def test_two_models_that_one_name_served_are_kept_apart_and_told(place, monkeypatch, capsys):
+    """The first run is cut short; for the rest, and when it goes on, the same names serve other models."""
+    served = ["small-1", "large-1"]
+
+    def replies(body):
+        if body["model"] == "large":
+            return Reply((CORRECT,), model=served[1])
+        return Reply(("Yes [1].",), model=served[0])
+
+    with LlmServer(replies) as server:
+        models = both(monkeypatch, server)
+        assert place.run(*models, "--limit", "2") == 0
+        assert "models stand in one table" not in capsys.readouterr().err
+        assert [place.found()["fingerprint"][name] for name in ("served", "judged_by")] == [["small-1"], ["large-1"]]
+        served[:] = ["small-2", "large-2"]
+        assert place.run(*models) == 0
+    told = " ".join(capsys.readouterr().err.split())
+    for kind, name in (("Answers", "small"), ("Verdicts", "large")):
+        assert (
+            f"{kind} of 2 models stand in one table, though one name was asked for: {name}-1 (2), {name}-2 (3)." in told
+        )
+    assert place.found()["fingerprint"]["served"] == ["small-1", "small-2"]
+    assert place.found()["fingerprint"]["judged_by"] == ["large-1", "large-2"]
+    assert Counter((row["served"], row["judged_by"]) for row in place.rows()) == {
+        ("small-1", "large-1"): 2,
+        ("small-2", "large-2"): 3,
+    }
+
+
+def test_what_a_model_thought_is_in_the_file_and_not_judged(place, monkeypatch, capsys):
+    def judgement(body):
+        assert "Maybe" not in str(body)
+        return f"<think>The documents do not answer this.</think>{CORRECT}"
+
+    with LlmServer(
+        two_models("<think>Maybe [2]. The documents do not answer this.</think>Yes [1].", judgement)
+    ) as server:
+        assert place.run(*both(monkeypatch, server)) == 0
+    assert {(row["answer"], row["thought"]) for row in place.rows()} == {
+        ("Yes [1].", "Maybe [2]. The documents do not answer this.")
+    }
+    assert {row["verdict"] for row in place.rows()} == {"correct"}
+    assert "5 answers with thoughts of the model before or in it, which are kept apart" in capsys.readouterr().out
+
+
+def test_an_answer_from_other_token_vectors_is_not_used_again(place, monkeypatch, asked):
+    assert place.run() == 0
+    asked.clear()
+    monkeypatch.setattr("docmind.runs.answers.version", lambda embedder: f"{embedder.version}, another quantiser")
+    assert place.run() == 0
+    assert asked == text_of(*OFFLINE)
 
 
 @pytest.mark.parametrize(

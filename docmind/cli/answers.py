@@ -158,6 +158,12 @@ def _show(run: AnswersRun, request: AnswersRequest, folder: Path) -> None:
     if counts.confidence.all.all:
         show(confidence(counts))
     say(f"Written to {folder / ROWS} and {folder / RECORD}.")
+    for mixed in run.mixed:
+        tell(f"warning: {mixed}", "yellow")
+    if aloud := sum(bool(row.thought) for row in run.rows):
+        say(
+            f"{plural(aloud, 'answer')} with thoughts of the model before or in it, which are kept apart and not judged."
+        )
     if cut := sum(row.cut for row in run.rows):
         say(f"{plural(cut, 'answer')} cut at the model's limit of tokens.")
     if request.judge is None and request.provider != Extractive.name:

@@ -215,6 +215,8 @@ class _Talk:
             )
         finally:  # of an answer that breaks off too
             shown.end()
+        if answer.thought:
+            say(f"({len(answer.thought):,} characters that the model thought aloud are no part of the answer)", "dim")
         if answer.removed:
             cited = ", ".join(f"[{number}]" for number in answer.removed)
             tell(f"warning: {cited} cites no passage that was given; nothing stands behind it", "yellow")

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import hashlib
-from pathlib import Path
+
+from docmind.code import sources
+
+CODE = ("generation", "llm", "text.py", "types.py")
 
 
 def fingerprint() -> str:
-    """SHA-256, in hex, of the sources of this package, line ends aside: prompts, thresholds, and how text is quoted."""
-    sources = [path.read_text(encoding="utf-8") for path in sorted(Path(__file__).parent.glob("*.py"))]
-    return hashlib.sha256("".join(sources).encode()).hexdigest()
+    """SHA-256, in hex, of the sources, line ends aside: prompts, thresholds, how text is quoted and a reply is read."""
+    return hashlib.sha256(str(sources(*CODE)).encode()).hexdigest()

@@ -9,7 +9,7 @@ from docmind.generation.citations import check
 from docmind.generation.context import passages
 from docmind.generation.prompts import ABSTENTION, messages
 from docmind.protocols import LLM
-from docmind.types import Answer, Citation, Query, Ranking, Usage
+from docmind.types import Answer, Citation, Completion, Query, Ranking, Usage
 
 
 class Generative:
@@ -30,14 +30,12 @@ class Generative:
         """
         started = perf_counter()
         given = passages(ranking)
-        written, usage, model, cut = ABSTENTION, Usage(), "", False
+        done = Completion(ABSTENTION, "", Usage())
         if given:
-            completion = self._llm.complete(messages(query, given), on_text=on_text)
-            written, usage, model = completion.text.strip(), completion.usage, completion.model
-            cut = completion.cut
+            done = self._llm.complete(messages(query, given), on_text=on_text)
         elif on_text:
             on_text(ABSTENTION)
-        checked = check(written, len(given))
+        checked = check(done.text.strip(), len(given))
         before, said, _ = checked.text.casefold().partition(ABSTENTION.rstrip(".").casefold())
         abstained = bool(said) and not check(before, len(given)).cited  # an answer may say it of a part of the question
         hits = {passage.number: passage.hit for passage in given}
@@ -47,9 +45,11 @@ class Generative:
             abstained=abstained,
             ranking=ranking,
             answerer=self.name,
-            model=model,
+            model=done.model,
             removed=checked.removed,
-            usage=usage,
+            usage=done.usage,
             timings={"answer": perf_counter() - started},
-            cut=cut,
+            cut=done.cut,
+            served=done.served,
+            thought=done.thought,
         )

@@ -10,7 +10,7 @@ from docmind.errors import DocMindError, UsageError
 from docmind.generation.prompts import ABSTENTION, mark_for
 from docmind.llm import PROVIDERS
 from docmind.protocols import LLM
-from docmind.types import Answer, Message, Question, Usage, Verdict
+from docmind.types import Answer, Completion, Message, Question, Verdict
 
 TOKENS = (400, 1600)
 """The limits of a judgement: where it is cut at the first, it is asked for again with the second."""
@@ -54,14 +54,14 @@ def judging_model(provider: str, model: str | None = None) -> LLM:
     return host(named)
 
 
-def judge(llm: LLM, question: Question, answer: Answer, spend: Callable[[str, Usage], object]) -> Judgement:
-    """The verdict of `llm`. `spend` is told model and tokens of each reply, whether it can be used or not.
+def judge(llm: LLM, question: Question, answer: Answer, heard: Callable[[Completion], object]) -> Judgement:
+    """The verdict of `llm`. `heard` is told each reply, whether it can be used or not.
 
     Raises JudgementError where no reply has the form, LanguageModelError where none came.
     """
     for limit in TOKENS:
         completion = llm.complete(_messages(question, answer), schema=Judgement, max_tokens=limit)
-        spend(completion.model, completion.usage)
+        heard(completion)
         if completion.cut:
             reason = f"the reply was cut at {limit} tokens"
             continue

@@ -12,8 +12,9 @@ from pydantic import BaseModel
 
 from docmind.llm.account import Account
 from docmind.llm.concealing import MARK, Concealing, conceal
-from docmind.llm.failure import AttemptError, empty, misrouted, unreachable
+from docmind.llm.failure import AttemptError, empty, misrouted, shown, unreachable
 from docmind.llm.retry import persist
+from docmind.llm.thinking import Thinking
 from docmind.types import Completion, Message, Usage
 
 logger = logging.getLogger(__name__)
@@ -27,13 +28,21 @@ def tokens(told: object) -> int:
     return int(told) if isinstance(told, int | float) and 0 <= told <= MOST_TOKENS else 0
 
 
+def served(model: object, fingerprint: object = None) -> str:
+    """What a server says that it answers with: "gpt-4.1-mini-2025-04-14 fp_3502f4eb73", "" where it does not tell."""
+    return " ".join(told for told in (model, fingerprint) if isinstance(told, str) and told)
+
+
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """A part of an answer: some of its text, why it ended, what it cost; each may be missing."""
+    """A part of an answer: some of its text, why it ended, what it cost, what the model thinks apart from the text, and
+    by whom it is `served`; each may be missing."""
 
     text: str = ""
     finish: str | None = None
     usage: Usage | None = None
+    thought: str = ""
+    served: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,22 +77,26 @@ class ChatModel(ABC):
     ) -> Completion:
         """As `LLM.complete` says. `Completion.model` is the name without the provider.
 
-        An empty text is an error, save with `schema` where it is `cut`: the caller may ask again with a larger limit.
+        What the model thinks aloud is no part of the text (thinking.py). An empty text is an error, save with `schema` where
+        it is `cut`: the caller may ask again with a larger limit.
         """
         request = Request(tuple(map(_sendable, messages)), schema, max_tokens, stream=on_text is not None)
 
         def attempt() -> Completion:
             showing = Concealing(on_text, self._account.unmistakable) if on_text else None
             with closing(self._asked(request)) as pieces:
-                text, finish, usage = _gathered(pieces, showing)
-            if (clean := conceal(text, self._account.unmistakable)) != text:
+                whole = _gathered(pieces, showing)
+            finish, usage = whole.finish or "", whole.usage or Usage()
+            clean, thought = (conceal(text, self._account.unmistakable) for text in (whole.text, whole.thought))
+            if (clean, thought) != (whole.text, whole.thought):
                 logger.warning(
                     "%s wrote its key into the answer; %s stands there instead. Check the server.", self.name, MARK
                 )
             cut = finish in {"length", "model_length"}
-            if not text.strip() and not (cut and schema):
+            if not whole.text.strip() and not (cut and schema):
                 raise empty(self._account, finish, usage)
-            return Completion(clean, self._label, usage, cut)
+            by = shown(self._account, whole.served)
+            return Completion(clean, self._label, usage, cut, thought, by)
 
         return persist(attempt, self._label)
 
@@ -112,28 +125,39 @@ def _sendable(message: Message) -> Message:
     return Message(message.role, message.text.encode("utf-8", "replace").decode("utf-8"))
 
 
-def _gathered(pieces: Iterator[Piece], showing: Concealing | None) -> tuple[str, str, Usage]:
-    """Text, reason of its end and usage of `pieces`, each told to `showing`. Raises AttemptError where they are no whole."""
-    texts: list[str] = []
+def _gathered(pieces: Iterator[Piece], showing: Concealing | None) -> Piece:
+    """All `pieces` as one. `showing` is told what is said as it comes, not what is thought. Raises AttemptError where they
+    are no whole."""
+    parted = Thinking()
+    apart: list[str] = []
     finish: str | None = None
     usage = Usage()
+    by, told = "", False
+
+    def tell(said: str) -> None:
+        nonlocal told
+        if said and showing:
+            showing.write(said)
+            told = True
+
     try:
         for piece in pieces:
             finish = piece.finish or finish
             usage = piece.usage or usage
-            if piece.text:
-                texts.append(piece.text)
-                if showing:
-                    showing.write(piece.text)
+            by = by or piece.served
+            apart.append(piece.thought)
+            tell(parted.more(piece.text))
+        tell(parted.rest())
         if finish is None or finish == "error":
             raise AttemptError("The answer ended before it was whole.", again=True, usage=usage)
         if finish == "content_filter":
             raise AttemptError("The provider's content filter withholds the answer. Ask in other words.", usage=usage)
     except AttemptError as failure:
-        if showing and texts:
+        if showing and told:
             showing.end()
             raise AttemptError(f"The answer broke off in the middle; ask again. {failure}", usage=usage) from None
         raise
     if showing:
         showing.end()
-    return "".join(texts), finish, usage
+    thought = "\n\n".join(filter(None, ("".join(apart).strip(), parted.thought)))
+    return Piece(parted.said, finish, usage, thought, by)

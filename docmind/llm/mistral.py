@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import logging
 import weakref
-from collections.abc import Generator, Iterator
+from collections.abc import Generator, Iterator, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from docmind.llm.chat import ChatModel, Piece, Request, tokens
+from docmind.llm.chat import ChatModel, Piece, Request, served, tokens
 from docmind.llm.connection import connection, timeout
 from docmind.llm.failure import refused, shown, unreadable
 from docmind.llm.schema import response_format
@@ -74,8 +74,8 @@ class Mistral(ChatModel):
                     response_format=form,
                 )
                 for choice in whole.choices[:1]:
-                    content = choice.message.content if choice.message else None
-                    yield Piece(_text(content), choice.finish_reason, _usage(whole.usage))
+                    said, thought = _parted(choice.message.content if choice.message else None)
+                    yield Piece(said, choice.finish_reason, _usage(whole.usage), thought, served(whole.model))
                 return
             with ask.stream(
                 model=self._model,
@@ -94,18 +94,24 @@ class Mistral(ChatModel):
         try:
             for event in events:
                 for part in event.data.choices[:1]:
-                    yield Piece(_text(part.delta.content), part.finish_reason, _usage(event.data.usage))
+                    said, thought = _parted(part.delta.content)
+                    by = served(event.data.model)
+                    yield Piece(said, part.finish_reason, _usage(event.data.usage), thought, by)
         except (ValueError, RecursionError) as error:  # no UTF-8, too deep, or a number of too many digits
             raise unreadable(self._account, str(error)) from None
 
 
-def _text(content: object) -> str:
-    """The text of a message's content, which is text, nothing, or a list in which a reasoning model also thinks."""
+def _parted(content: object) -> tuple[str, str]:
+    """What is said and what is thought of a message's content, which is text, nothing, or a list in which a reasoning model
+    also thinks."""
     from mistralai.client import models
 
+    def texts(chunks: Sequence[object]) -> str:
+        return "".join(chunk.text for chunk in chunks if isinstance(chunk, models.TextChunk))
+
     if isinstance(content, list):
-        return "".join(chunk.text for chunk in content if isinstance(chunk, models.TextChunk))
-    return content if isinstance(content, str) else ""
+        return texts(content), "".join(texts(c.thinking) for c in content if isinstance(c, models.ThinkChunk))
+    return content if isinstance(content, str) else "", ""
 
 
 def _usage(told: models.UsageInfo | None) -> Usage | None:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from pydantic import AliasChoices, BaseModel, Field, ValidationError
 
-from docmind.llm.chat import ChatModel, Piece, Request, tokens
+from docmind.llm.chat import ChatModel, Piece, Request, served, tokens
 from docmind.llm.connection import connection
 from docmind.llm.failure import refused, unreadable
 from docmind.llm.schema import response_format
@@ -70,8 +70,33 @@ class OpenAI(ChatModel):
             raise unreadable(self._account, text) from None
 
 
+class _Part(BaseModel):
+    """A part of a content that is a list, as Mistral's reasoning models have it: text, or thoughts with texts in them."""
+
+    text: str = ""
+    thinking: str | list[_Part] = ""
+
+
 class _Said(BaseModel):
-    content: str | None = None
+    """Some servers give what a model thinks in a field of its own; which, differs."""
+
+    content: str | list[_Part] | None = None
+    reasoning_content: Any = None
+    reasoning: Any = None
+
+    @property
+    def text(self) -> str:
+        return _text(self.content or "")
+
+    @property
+    def thought(self) -> str:
+        apart = next((told for told in (self.reasoning_content, self.reasoning) if isinstance(told, str)), "")
+        parts = self.content if isinstance(self.content, list) else []
+        return apart + "".join(_text(part.thinking) for part in parts)
+
+
+def _text(content: str | list[_Part]) -> str:
+    return content if isinstance(content, str) else "".join(part.text for part in content)
 
 
 class _Choice(BaseModel):
@@ -86,6 +111,8 @@ class _Completion(BaseModel):
     """
 
     choices: list[_Choice]
+    model: Any = None
+    system_fingerprint: Any = None
     usage: Any = None
 
     @property
@@ -93,8 +120,8 @@ class _Completion(BaseModel):
         usage = _usage(self.usage) if isinstance(self.usage, dict) else None
         if not self.choices:
             return Piece(usage=usage)
-        choice = self.choices[0]
-        return Piece(choice.said.content or "", choice.finish_reason, usage)
+        choice, by = self.choices[0], served(self.model, self.system_fingerprint)
+        return Piece(choice.said.text, choice.finish_reason, usage, choice.said.thought, by)
 
 
 def _usage(told: dict[str, Any]) -> Usage:

@@ -5,13 +5,14 @@ Progress and observers are passed in; what is said of a run is for others.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from docmind.errors import IncompleteError, LanguageModelError
 from docmind.evaluation.key.dataset import AnswerKey
-from docmind.evaluation.record.answerrows import Row, answer_key_of, read_rows, span_judge, verdict_key_of
+from docmind.evaluation.record.answerrows import Kept, Keys, Row, read_rows, span_judge
 from docmind.evaluation.record.answers import AnswersRecord, Fingerprint, written
 from docmind.evaluation.record.grades import sheet
 from docmind.evaluation.record.instrument import question_hashes
@@ -24,11 +25,12 @@ from docmind.generation.context import PASSAGES, passages
 from docmind.generation.extractive import Extractive
 from docmind.generation.fingerprint import fingerprint
 from docmind.generation.judge import JudgementError, judge
+from docmind.index.build import version
 from docmind.models.vocabulary import warn_if_unread
 from docmind.protocols import LLM, Answerer, Progress, Retriever
 from docmind.retrieval.searcher import Searcher, quiet
 from docmind.retrieval.strategies import Strategy
-from docmind.types import Answer, Question, Ranking, Usage
+from docmind.types import Answer, Completion, Question, Ranking, Usage
 
 IN_A_ROW = 3
 """Questions that end in an error, one after another, before a run ends: a wrong key, a server out of reach, a spent quota or
@@ -112,6 +114,18 @@ class AnswersRun:
         """The ids of the questions that have gold."""
         return frozenset(question.id for question in self.questions if question.gold)
 
+    @property
+    def mixed(self) -> tuple[str, ...]:
+        """What stands in one table though servers say that several models made it, in words; () where all is of one."""
+        kinds = {"Answers": [row.served for row in self.rows], "Verdicts": [row.judged_by for row in self.rows]}
+        counts = {kind: Counter(filter(None, names)) for kind, names in kinds.items()}
+        return tuple(
+            f"{kind} of {len(models)} models stand in one table, though one name was asked for: "
+            f"{', '.join(f'{name} ({n})' for name, n in sorted(models.items()))}. Move {ROWS} away to ask all of them anew."
+            for kind, models in counts.items()
+            if len(models) > 1
+        )
+
     def save(
         self,
         folder: Path,
@@ -159,9 +173,11 @@ def answer_questions(
             observe(event)
 
     warn_if_unread((document.text for document in searcher.documents.values()), searcher.embedder.tokenizer)
-    rules, judged_by = fingerprint(), judging.name if judging else span_judge()
+    rules, judge_name = fingerprint(), judging.name if judging else span_judge()
     retriever = searcher.retriever(request.strategy)
-    asking = _Asking(retriever, answering, judging, judged_by, rules, folder / ROWS, note)
+    # An extractive answer comes of the token vectors in the index, as well as of its passages.
+    made_by = f"{rules} {version(searcher.embedder)}" if request.provider == Extractive.name else rules
+    asking = _Asking(retriever, answering, judging, judge_name, made_by, folder / ROWS, note)
     rows = asking.all(asked, progress, anew=request.anew)
     record = AnswersRecord(
         fingerprint=Fingerprint(
@@ -170,11 +186,17 @@ def answer_questions(
             answerer=answering.name,
             judge=judging.name if judging else "span",
             code=rules,
+            served=_distinct(row.served for row in rows),
+            judged_by=_distinct(row.judged_by for row in rows),
         ),
         summary=summary(rows, asked, ANSWER_METRICS),
         verdicts={row.id: row.verdict for row in sorted(rows, key=lambda row: row.id)},
     )
     return AnswersRun(asked, tuple(rows), record, tally.spent, tally.reused)
+
+
+def _distinct(names: Iterable[str]) -> tuple[str, ...]:
+    return tuple(sorted(set(names) - {""}))
 
 
 def _chosen(key: AnswerKey, request: AnswersRequest) -> tuple[Question, ...]:
@@ -189,7 +211,7 @@ class _Asking:
     retriever: Retriever
     answerer: Answerer
     judge: LLM | None
-    judged_by: str
+    judge_name: str
     rules: str
     file: Path
     observe: Observe
@@ -200,42 +222,38 @@ class _Asking:
         """A row a question, in their order. Verdicts, and answers that want another judgement, are used again where
         nothing they come from changed, unless `anew`. What ended in an error before is asked last, so that it does not keep
         a run from the rest. Raises IncompleteError where IN_A_ROW others, one after another, end in one."""
-        self.kept = {row.key: row for row in read_rows(self.file)}
-        known = () if anew else self.kept.values()
-        judged = {row.key: row for row in known if row.verdict}
-        answered = {row.answer_key: row for row in known if row.answer is not None}
-        failed = {row.id for row in self.kept.values() if row.error}
+        there = read_rows(self.file)
+        self.kept = {row.key: row for row in there}
+        known = Kept(() if anew else there)
+        failed = {id_ for id_, row in {row.id: row for row in there}.items() if row.error}
         rows: dict[str, Row] = {}
         with progress("answering", len(questions)) as advance:
             for question in sorted(questions, key=lambda question: question.id in failed):
-                rows[question.id] = self._one(question, judged, answered)
+                rows[question.id] = self._one(question, known)
                 if self.in_a_row >= IN_A_ROW and question.id not in failed:
-                    there = sum(row.verdict is not None for row in rows.values())
+                    settled = sum(row.verdict is not None for row in rows.values())
                     raise IncompleteError(
                         f"{IN_A_ROW} questions one after another ended in an error, {question.id} last: "
                         f"{rows[question.id].error} "
-                        f"{there} of {len(questions)} have a verdict, which is kept. Run the same command again: it goes "
+                        f"{settled} of {len(questions)} have a verdict, which is kept. Run the same command again: it goes "
                         "on from there."
                     )
                 advance(1)
         return [rows[question.id] for question in questions]
 
-    def _one(self, question: Question, judged: Mapping[str, Row], answered: Mapping[str, Row]) -> Row:
+    def _one(self, question: Question, known: Kept) -> Row:
         ranking = self.retriever.retrieve(question.query, PASSAGES)
-        given = [(passage.hit.chunk.id, passage.hit.text) for passage in passages(ranking)]
-        asked = answer_key_of(question, self.answerer.name, self.rules, given)
-        key = verdict_key_of(question, asked, self.judged_by)
-        found = judged.get(key)
-        again = found is not None and found.id == question.id
-        if found and again:
+        given = tuple((passage.hit.chunk.id, passage.hit.text) for passage in passages(ranking))
+        keys = Keys(question, self.answerer.name, self.judge_name, self.rules, given)
+        if found := known.verdict(keys):
             said = found.said(ranking, self.answerer.name)
             row = found.model_copy(update={"metrics": self._measured(question, said, ranking)})
             self.in_a_row = 0
         else:
-            said = answered[asked].said(ranking, self.answerer.name) if asked in answered else None
-            row = self._made(question, ranking, (asked, key), said)
+            answered = known.answer(keys)
+            row = self._made(keys, ranking, answered.said(ranking, self.answerer.name) if answered else None)
         self._keep(row)
-        self.observe(Settled(row, again))
+        self.observe(Settled(row, again=found is not None))
         return row
 
     def _keep(self, row: Row) -> None:
@@ -244,9 +262,18 @@ class _Asking:
             append_line(self.file, row.model_dump_json())
             self.kept[row.key] = row
 
-    def _made(self, question: Question, ranking: Ranking, keys: tuple[str, str], answer: Answer | None) -> Row:
+    def _made(self, keys: Keys, ranking: Ranking, answer: Answer | None) -> Row:
+        question = keys.question
         told: dict[str, object]
         metrics: dict[str, float | None] = {}
+        judged_by = ""
+
+        def heard(reply: Completion) -> None:
+            nonlocal judged_by
+            judged_by = reply.served
+            if self.judge:
+                self._spend(self.judge.name, reply.usage)
+
         try:
             if answer is None:
                 answer = self.answerer.answer(question.query, ranking)
@@ -255,9 +282,9 @@ class _Asking:
             if self.judge is None or not answer.citations:  # abstained or unsupported: no judge is needed to tell
                 told = {"verdict": span_verdict(question, answer)}
             else:  # what was paid is kept, whatever becomes of the judgement
-                self._keep(Row.of(question, keys, answer, metrics=metrics, error="It is not judged yet."))
-                judging = self.judge
-                told = dict(judge(judging, question, answer, lambda _, usage: self._spend(judging.name, usage)))
+                unjudged = keys.of(answer.served)
+                self._keep(Row.of(question, unjudged, answer, metrics=metrics, error="It is not judged yet."))
+                told = dict(judge(self.judge, question, answer, heard))
         except JudgementError as error:
             told = {"error": str(error), "raw": error.raw}
         except LanguageModelError as error:
@@ -265,7 +292,8 @@ class _Asking:
             self._spend(paid.name if paid else self.answerer.name, error.usage)
             told = {"error": str(error)}
         self.in_a_row = self.in_a_row + 1 if "error" in told else 0
-        return Row.of(question, keys, answer, metrics=metrics, **told)
+        of = keys.of(answer.served if answer else "", judged_by)
+        return Row.of(question, of, answer, metrics=metrics, judged_by=judged_by, **told)
 
     def _measured(self, question: Question, answer: Answer | None, ranking: Ranking) -> dict[str, float | None]:
         """Of an answer that cites what is not among the passages none is defined, as where there is no answer."""

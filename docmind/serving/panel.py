@@ -77,6 +77,8 @@ def show_reply(found: Reply, name: str) -> None:
         notice("This answer cites no passage: nothing says that it is so.", refused=True)
     if answer.cut:
         notice("This answer was cut at the model's limit of tokens. Ask for less at once.", refused=True)
+    if answer.thought:
+        notice(f"What the model thought aloud is left out: {len(answer.thought):,} characters.")
     if answer.removed:
         notice(f"It cited passages that it was not given; taken out: {', '.join(map(str, answer.removed))}.")
     for passage in found.cited:

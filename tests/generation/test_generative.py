@@ -77,6 +77,21 @@ def test_an_answer_that_says_it_of_a_part_is_an_answer(said):
     assert [citation.number for citation in done.citations] == [1]
 
 
+@pytest.mark.parametrize("on_text", [None, lambda _: None])
+def test_what_a_model_thinks_is_neither_an_abstention_nor_a_citation(said, on_text):
+    thought = "The documents do not answer this. Passage 1 tells it…"
+    done = said("<think>", thought, "</think>Up to $500 [1].", on_text=on_text)
+    assert (done.abstained, done.text, done.thought) == (False, "Up to $500 [1].", thought)
+    assert [citation.number for citation in done.citations] == [1]
+    done = said(f"<think>Maybe [2]? no [9].</think>{ABSTENTION}", on_text=on_text)
+    assert (done.abstained, done.text, done.citations, done.removed) == (True, ABSTENTION, (), ())
+
+
+def test_the_model_that_was_served_is_told(connect, three):
+    with LlmServer([Reply(model="small-2")]) as server:
+        assert Generative(connect(server)).answer(QUERY, three).served == "small-2"
+
+
 def test_nearly_the_words_are_no_abstention(said):
     assert not said("The documents do not say [1].").abstained
 

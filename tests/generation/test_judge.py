@@ -32,7 +32,7 @@ def judged(connect, graded):
         spent = []
         with LlmServer(replies) as server:
             try:
-                found = judge(connect(server), QUESTION, graded, lambda model, usage: spent.append((model, usage)))
+                found = judge(connect(server), QUESTION, graded, lambda reply: spent.append((reply.model, reply.usage)))
             except (JudgementError, LanguageModelError) as error:
                 found = error
         return found, [usage for _, usage in spent], server.requests
@@ -55,7 +55,7 @@ def test_the_model_is_told_with_the_tokens(connect, graded):
     spent = []
     with LlmServer([GOOD]) as server:
         llm = connect(server)
-        judge(llm, QUESTION, graded, lambda *told: spent.append(told))
+        judge(llm, QUESTION, graded, lambda reply: spent.append((reply.model, reply.usage)))
     assert spent == [(llm.name.partition("/")[2], Usage(100, 20))]
 
 

@@ -37,7 +37,7 @@ def test_a_plain_answer(provider, connect, key):
         done = llm.complete(ASKED, max_tokens=50)
     model = label(server, PROVIDERS[provider].model)
     assert llm.name == f"{provider}/{model}"
-    assert done == Completion("Sixteen weeks [7].", model, Usage(100, 20), cut=False)
+    assert done == Completion("Sixteen weeks [7].", model, Usage(100, 20), cut=False, served=PROVIDERS[provider].model)
     [asked] = server.requests
     assert asked.path == "/v1/chat/completions"
     assert asked.headers["authorization"] == f"Bearer {key}"
@@ -235,7 +235,7 @@ def test_what_is_no_whole_number_of_tokens_is_unknown_where_it_can_be_read(conne
         llm = connect(server)
         if provider != "mistral":
             model = label(server, PROVIDERS[provider].model)
-            assert llm.complete(ASKED, on_text=on_text) == Completion("Yes.", model, Usage(0, 7))
+            assert llm.complete(ASKED, on_text=on_text) == Completion("Yes.", model, Usage(0, 7), served="m")
         else:  # the package refuses it
             with pytest.raises(LanguageModelError, match="cannot be read"):
                 llm.complete(ASKED, on_text=on_text)
@@ -450,3 +450,64 @@ def test_where_nothing_came_nothing_was_paid(connect):
     with LlmServer([Reply(status=401)]) as server, pytest.raises(LanguageModelError) as caught:
         connect(server).complete(ASKED)
     assert caught.value.usage == Usage()
+
+
+@pytest.mark.parametrize("on_text", [None, lambda _: None])
+def test_the_model_that_was_served_is_told_and_its_fingerprint_where_there_is_one(connect, provider, on_text):
+    replies = [Reply(model="large-2407", fingerprint="fp_1"), Reply(model="large-2411"), Reply(model="x" * 5_000)]
+    with LlmServer(replies) as server:
+        first, second, odd = (connect(server).complete(ASKED, on_text=on_text) for _ in range(3))
+    assert first.served == (
+        "large-2407" if provider == "mistral" else "large-2407 fp_1"
+    )  # its package has no field for it
+    assert (second.served, first.model) == ("large-2411", second.model)
+    assert len(odd.served) < 500
+
+
+def test_a_server_that_names_the_key_as_its_model_shows_none(connect, key):
+    with LlmServer([Reply(model=f"m {key}\n\x1b[1m")]) as server:
+        assert connect(server).complete(ASKED).served == "m [key] [1m"
+
+
+THINKING = [{"type": "text", "text": "Maybe [2]? "}, {"type": "text", "text": "No."}]
+
+
+@pytest.mark.parametrize("streamed", [False, True])
+def test_what_a_model_thinks_in_a_part_of_its_own_is_no_part_of_the_answer(connect, streamed):
+    content = [
+        {"type": "thinking", "thinking": THINKING},
+        {"type": "text", "text": "Five "},
+        {"type": "text", "text": "days."},
+    ]
+    told = []
+    with LlmServer([reply(content, streamed=streamed)]) as server:
+        done = connect(server).complete(ASKED, on_text=told.append if streamed else None)
+    assert (done.text, done.thought) == ("Five days.", "Maybe [2]? No.")
+    assert "".join(told) == ("Five days." if streamed else "")
+
+
+@pytest.mark.parametrize("streamed", [False, True])
+@pytest.mark.parametrize("name", ["reasoning_content", "reasoning"])
+def test_what_a_model_thinks_in_a_field_of_its_own_is_kept_apart(connect, provider, name, streamed):
+    with LlmServer([reply("Five days.", streamed=streamed, **{name: "Maybe [2]?"})]) as server:
+        done = connect(server).complete(ASKED, on_text=(lambda _: None) if streamed else None)
+    assert (done.text, done.thought) == ("Five days.", "" if provider == "mistral" else "Maybe [2]?")
+
+
+@pytest.mark.parametrize("bytes_a_packet", [None, 3])
+def test_what_a_model_thinks_aloud_is_neither_told_nor_kept_in_the_text(connect, bytes_a_packet):
+    told = []
+    pieces = ("<th", "ink>Maybe", " [2]?</thi", "nk>\n\nFive", " days <", "b>[1].")
+    with LlmServer([Reply(pieces, bytes_a_packet=bytes_a_packet)]) as server:
+        done = connect(server).complete(ASKED, on_text=told.append)
+    assert (done.text, done.thought) == ("Five days <b>[1].", "Maybe [2]?")
+    assert "".join(told) == done.text
+
+
+def test_a_model_that_only_thinks_answers_nothing(connect):
+    with (
+        LlmServer([Reply(("<think>Maybe [2]",), finish="length")]) as server,
+        pytest.raises(LanguageModelError) as caught,
+    ):
+        connect(server).complete(ASKED)
+    assert "A model that thinks aloud used up its tokens" in str(caught.value)

@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import inspect
 import logging
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, Self
 
@@ -15,8 +16,8 @@ from pydantic import AfterValidator, Field, ValidationError, model_validator
 
 from docmind.config import COVERED
 from docmind.errors import StorageError
+from docmind.evaluation.record.instrument import rule_code
 from docmind.evaluation.record.layout import checksum
-from docmind.evaluation.scoring import spans
 from docmind.evaluation.scoring.answers import span_verdict
 from docmind.evaluation.scoring.form import Form, Share
 from docmind.evaluation.scoring.summary import Count
@@ -27,7 +28,7 @@ _log = logging.getLogger(__name__)
 
 def span_judge() -> str:
     """Names span_verdict and its rule in a row's key, so that what another rule judged is judged anew."""
-    return checksum(["span", COVERED, *(inspect.getsource(part) for part in (span_verdict, spans))])
+    return checksum(["span", COVERED, rule_code(), inspect.getsource(span_verdict)])
 
 
 def _whole(span: tuple[str, int, int]) -> tuple[str, int, int]:
@@ -48,7 +49,9 @@ class Row(Form):
 
     `answer_key` tells by its content whether the answer can be used again, `key` whether the verdict can. `answer` is None
     where none could be had. `reason` is a judging model's, `raw` its reply where that could not be read. `usage` are the
-    tokens, in and out, that the answer cost, without its judgement; `seconds` is by step. `metrics` are the answer metrics
+    tokens, in and out, that the answer cost, without its judgement; `seconds` is by step. `served` is the model that the
+    server says it answered with, `judged_by` that which judged, "" where no server told one; `thought` is what the model
+    thought aloud, which nobody judges. `metrics` are the answer metrics
     by name, None where one is not defined; they are made anew whenever a row is used again.
     """
 
@@ -63,6 +66,9 @@ class Row(Form):
     confidence: Annotated[float, Field(allow_inf_nan=False)] | None = None
     cut: bool = False
     model: str = ""
+    served: str = ""
+    judged_by: str = ""
+    thought: str = ""
     usage: tuple[Count, Count] = (0, 0)
     seconds: dict[str, float] = Field(default_factory=dict)
     verdict: Verdict | None = None
@@ -97,6 +103,8 @@ class Row(Form):
                 "confidence": answer.confidence,
                 "cut": answer.cut,
                 "model": answer.model,
+                "served": answer.served,
+                "thought": answer.thought,
                 "usage": (answer.usage.input_tokens, answer.usage.output_tokens),
                 "seconds": {name: round(seconds, 4) for name, seconds in answer.timings.items()},
             }
@@ -118,6 +126,8 @@ class Row(Form):
             ranking=ranking,
             answerer=answerer,
             model=self.model,
+            served=self.served,
+            thought=self.thought,
             removed=self.removed,
             usage=Usage(*self.usage),
             timings=self.seconds,
@@ -126,17 +136,56 @@ class Row(Form):
         )
 
 
-def answer_key_of(question: Question, answerer: str, prompt: str, passages: Iterable[tuple[str, str]]) -> str:
-    """A hash of all that an answer comes from: question and what was said before it, who answers, the rules for it, and
-    the passages, each the id of its chunk, which tells its place, and its text."""
+def answer_key_of(
+    question: Question, answerer: str, prompt: str, passages: Iterable[tuple[str, str]], served: str = ""
+) -> str:
+    """A hash of all that an answer comes from: question and what was said before it, who answers, the rules for it, the
+    passages, each the id of its chunk, which tells its place, and its text, and the model that was served."""
     asked = [question.id, question.text, *([turn.role, turn.text] for turn in question.history)]
-    return checksum([asked, answerer, prompt, list(map(list, passages))])[:32]
+    return checksum([asked, answerer, prompt, list(map(list, passages)), served])[:32]
 
 
-def verdict_key_of(question: Question, answer_key: str, judge: str) -> str:
-    """A hash of all that a verdict comes from: the answer's key, the gold, the right answer, and who judges."""
+def verdict_key_of(question: Question, answer_key: str, judge: str, served: str = "") -> str:
+    """A hash of all that a verdict comes from: the answer's key, the gold, the right answer, who judges, and the model that
+    was served for it."""
     gold = [[piece.doc_id, *sorted([s.doc_id, s.start, s.end] for s in piece.spans)] for piece in question.gold]
-    return checksum([answer_key, gold, question.answer, judge])[:32]
+    return checksum([answer_key, gold, question.answer, judge, served])[:32]
+
+
+@dataclass(frozen=True, slots=True)
+class Keys:
+    """The keys of one question's rows. Which model a server gives for a name is known only once it has answered."""
+
+    question: Question
+    answerer: str
+    judge: str
+    prompt: str
+    passages: tuple[tuple[str, str], ...]
+
+    def of(self, served: str = "", judged_by: str = "") -> tuple[str, str]:
+        """Those of the answer and of the verdict, of the models that were served."""
+        asked = answer_key_of(self.question, self.answerer, self.prompt, self.passages, served)
+        return asked, verdict_key_of(self.question, asked, self.judge, judged_by)
+
+
+class Kept:
+    """Rows that can be used again, the newest first, of whatever model was served."""
+
+    def __init__(self, rows: Sequence[Row]) -> None:
+        """`rows` in the order in which they were written."""
+        self._judged = {row.key: row for row in rows if row.verdict}
+        self._answered = {row.answer_key: row for row in rows if row.answer is not None}
+        self._models = dict.fromkeys((row.served, row.judged_by) for row in reversed(rows))
+
+    def verdict(self, keys: Keys) -> Row | None:
+        """The row whose verdict is on such an answer."""
+        found = (self._judged.get(keys.of(*models)[1]) for models in self._models)
+        return next((row for row in found if row and row.id == keys.question.id), None)
+
+    def answer(self, keys: Keys) -> Row | None:
+        """A row with such an answer."""
+        found = (self._answered.get(keys.of(served)[0]) for served, _ in self._models)
+        return next(filter(None, found), None)
 
 
 def read_rows(path: Path) -> list[Row]:

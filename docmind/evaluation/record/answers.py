@@ -13,7 +13,7 @@ from pydantic import model_validator
 from docmind.errors import BaselineError, IncompleteError
 from docmind.evaluation.record.checking import FieldError, check_seal, load, validated, whole
 from docmind.evaluation.record.layout import dumps, sealed
-from docmind.evaluation.scoring.form import Form
+from docmind.evaluation.scoring.form import Form, Row
 from docmind.evaluation.scoring.summary import Summary
 from docmind.types import Verdict
 
@@ -24,13 +24,16 @@ REMEDY = "Restore the committed file, or make it anew: docmind answers --save-ba
 
 class Fingerprint(Form):
     """What the verdicts are of: a hash of each question by id, the names of strategy, answerer and judge ("span" without a
-    model), and a hash of the `code` that makes answers."""
+    model), and a hash of the `code` that makes answers. `served` and `judged_by` are the models that servers say they
+    answered and judged with, rising: several where a name came to mean another model."""
 
     questions: dict[str, str]
     strategy: str
     answerer: str
     judge: str
     code: str
+    served: Row[str] = ()
+    judged_by: Row[str] = ()
 
 
 class AnswersRecord(Form):

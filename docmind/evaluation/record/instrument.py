@@ -23,7 +23,7 @@ def instrument(key: AnswerKey, documents: Sequence[Document], measures: Sequence
         answer_key=key.sha256,
         pages=document_hashes(documents),
         questions=question_hashes(key.questions, {document.id: document for document in documents}),
-        gold_rule=GoldRule(covered=COVERED, code=_rule_code()),
+        gold_rule=GoldRule(covered=COVERED, code=rule_code()),
         metrics=MetricsRule(names=tuple(m.name for m in measures), depth=depth(measures), code=_metrics_code()),
     )
 
@@ -65,8 +65,9 @@ _PARSING = Lock()
 """To find a class, inspect parses its module; Python 3.11 can raise SystemError where two threads parse at once."""
 
 
-def _rule_code() -> str:
-    """Line ends do not count, here and below: a checkout on Windows has others."""
+def rule_code() -> str:
+    """A hash of the code that decides what counts. Line ends do not count, here and below: a checkout on Windows has
+    others."""
     with _PARSING:
         return _sha256("".join(inspect.getsource(part) for part in DECIDES))
 

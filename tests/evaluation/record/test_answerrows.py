@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from docmind.errors import StorageError
 from docmind.evaluation.record import answerrows
-from docmind.evaluation.record.answerrows import Row, answer_key_of, read_rows, span_judge, verdict_key_of
+from docmind.evaluation.record.answerrows import Kept, Keys, Row, read_rows, span_judge
 from docmind.evaluation.scoring.answers import span_verdict, stratified
 from docmind.files import append_line
 from docmind.types import Answer, Chunk, Citation, Document, Gold, Hit, Question, Ranking, Span, Turn, Usage
@@ -75,16 +75,20 @@ KEYS = ("of the answer", "of the verdict")
 def test_a_row_tells_the_answer_and_its_grounds_and_gives_it_back():
     said = answer(
         (span(10, 20), span(30, 31)),
-        removed=(7,), model="small", usage=Usage(100, 20), timings={"answer": 0.1235}, confidence=0.5,
+        removed=(7,), model="small", served="small-2 fp_1", thought="Hmm [2].",
+        usage=Usage(100, 20), timings={"answer": 0.1235}, confidence=0.5,
         cut=True,
     )  # fmt: skip
     metrics = {"token_f1": 0.5, "exact_match": None}
-    made = Row.of(Question("q1", "How long?"), KEYS, said, verdict="correct", reason="so", metrics=metrics)
+    made = Row.of(
+        Question("q1", "How long?"), KEYS, said, verdict="correct", reason="so", metrics=metrics, judged_by="large-3"
+    )
     assert made.model_dump(mode="json") == {
         "id": "q1", "key": "of the verdict", "answer_key": "of the answer", "question": "How long?",
         "answer": "Five days [1].",
         "citations": [{"number": 1, "chunk": HIT.chunk.id, "spans": [["page.md", 10, 20], ["page.md", 30, 31]]}],
-        "removed": [7], "abstained": False, "confidence": 0.5, "cut": True, "model": "small", "usage": [100, 20],
+        "removed": [7], "abstained": False, "confidence": 0.5, "cut": True, "model": "small",
+        "served": "small-2 fp_1", "judged_by": "large-3", "thought": "Hmm [2].", "usage": [100, 20],
         "seconds": {"answer": 0.1235}, "verdict": "correct", "reason": "so", "raw": None, "error": None,
         "metrics": {"token_f1": 0.5, "exact_match": None},
     }  # fmt: skip
@@ -107,10 +111,9 @@ BASE = {
 }
 
 
-def keys_of(question, answerer, judge, prompt, passages):
+def keys_of(question, answerer, judge, prompt, passages, served="", judged_by=""):
     """The keys of the answer and of the verdict."""
-    asked = answer_key_of(question, answerer, prompt, passages)
-    return asked, verdict_key_of(question, asked, judge)
+    return Keys(question, answerer, judge, prompt, tuple(passages)).of(served, judged_by)
 
 
 OF_THE_ANSWER = {
@@ -120,6 +123,8 @@ OF_THE_ANSWER = {
         "question": Question("q1", "How long?", (TEN,), answer="Five days.", history=(Turn("user", "In Spain."),))
     },
     "another model": {"answerer": "openai/b"},
+    "another model served": {"served": "a-2026-01"},
+    "another fingerprint of it": {"served": "a-2026-01 fp_2"},
     "another prompt": {"prompt": "other rules"},
     "another passage": {"passages": [("c1", "Five days."), ("c2", "Seven.")]},
     "another place": {"passages": [("c1", "Five days."), ("c3", "Six.")]},
@@ -135,6 +140,7 @@ OF_THE_VERDICT = {
     "a page as gold": {"question": Question("q1", "How long?", (Gold(doc_id="page.md"),), answer="Five days.")},
     "another page as gold": {"question": Question("q1", "How long?", (Gold(doc_id="b.md"),), answer="Five days.")},
     "another judge": {"judge": "mistral/c"},
+    "another judge served": {"judged_by": "c-2026-01"},
 }
 
 
@@ -144,6 +150,21 @@ def test_the_keys_change_with_all_that_answer_and_verdict_come_from():
     judged = [keys_of(**BASE | change) for change in ({}, *OF_THE_VERDICT.values())]
     assert {asked for asked, _ in judged} == {changed[0][0]}, "another judge needs no other answer"
     assert len({key for _, key in judged}) == len(judged)
+
+
+def test_a_row_is_found_whatever_model_was_served_and_the_newest_first():
+    question = BASE["question"]
+    keys = Keys(question, "openai/a", "mistral/c", "rules", tuple(BASE["passages"]))
+    rows = [
+        Row.of(question, keys.of(served, by), answer((span(10, 20),), served=served), verdict="correct", judged_by=by)
+        for served, by in (("a-1", "c-1"), ("a-2", "c-1"), ("a-2", "c-2"))
+    ]
+    assert Kept(rows).verdict(keys) == rows[2]
+    assert Kept(rows[:1]).verdict(keys) == Kept(rows[:1]).answer(keys) == rows[0]
+    assert Kept(rows).verdict(Keys(question, "openai/a", "mistral/d", "rules", keys.passages)) is None
+    assert Kept(rows).answer(Keys(question, "openai/a", "mistral/d", "rules", keys.passages)) == rows[2]
+    assert Kept([rows[0].model_copy(update={"judged_by": "c-9"})]).verdict(keys) is None, "its key is of another model"
+    assert Kept([]).answer(keys) is None
 
 
 def test_the_keys_do_not_change_with_what_tells_nothing_of_the_answer():

@@ -108,10 +108,18 @@ PLACES = [place for place in places(WHOLE) if place[0] not in ("schema", "checks
 
 def is_text(place):
     """Whether any text may stand there."""
-    return place[0] == "fingerprint" and place not in (("fingerprint",), ("fingerprint", "questions"))
+    return place[0] == "fingerprint" and place[1:] not in ((), ("questions",), *LISTS)
 
 
-ODD = [(place, odd) for place in PLACES for odd in (["odd"], -1, "odd") if not (odd == "odd" and is_text(place))]
+LISTS = (("served",), ("judged_by",))
+"""Of the fingerprint: lists of texts."""
+
+ODD = [
+    (place, odd)
+    for place in PLACES
+    for odd in (["odd"], -1, "odd")
+    if not (odd == "odd" and is_text(place)) and not (odd == ["odd"] and place[1:] in LISTS)
+]
 
 
 @pytest.mark.parametrize(("place", "odd"), ODD)
