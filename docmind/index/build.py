@@ -180,7 +180,7 @@ def _proven(folder: Path, chunks: Sequence[Chunk], embedder: CachedEmbedder) -> 
     of_tokens = TokenStore(folder) if embedder.has_tokens else None
     kept = {
         text: (np.array(vectors[at := positions[text]]), of_tokens.vectors(at) if of_tokens else None)
-        for text in canaries.chosen(positions)
+        for text in canaries.chosen(positions, canaries.OF_AN_INDEX)
     }
     if not (odd := canaries.differing(embedder.model, kept)):
         return True

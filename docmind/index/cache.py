@@ -181,7 +181,7 @@ class CachedEmbedder:
         kind = VECTORS if tokens is None else TOKENS
         complete = vectors.keys() if tokens is None else vectors.keys() & tokens.keys()
         there = {texts[key]: key for key in complete - self._computed} if self._to_prove[kind] else {}
-        some = chosen(there)[: self._to_prove[kind]]
+        some = chosen(there, self._to_prove[kind])
         if not some:
             return True
         self._to_prove[kind] -= len(some)

@@ -14,10 +14,14 @@ import numpy as np
 from docmind.protocols import Embedder, FloatMatrix, TokenVectors
 
 CANARIES = 16
-"""Texts that are embedded anew; chosen as they are, that takes a tenth of a second."""
+"""Texts of a cache that are embedded anew. It holds vectors of many runs."""
 
-AMONG = 64
-"""The shortest texts, of which CANARIES are chosen by their hash."""
+OF_AN_INDEX = 4
+"""Chunks of an index that are. It was made at once, so that one of them tells what is wrong with all; a run over an answer
+key opens several."""
+
+AMONG = 4
+"""As many times as many texts, the shortest, are what is chosen from."""
 
 NOISE = 1e-5
 """How far a component of a vector of length 1 may be off. Another kind of processor changes the last digits of float32,
@@ -27,10 +31,11 @@ Kept = tuple[FloatMatrix, FloatMatrix | None]
 """Of a text its vector, float32 (dim,), and its token vectors as they are used, float32 (tokens, dim), if it has some."""
 
 
-def chosen(texts: Iterable[str]) -> list[str]:
-    """The CANARIES among `texts`, or as many as there are, always the same of the same."""
-    shortest = sorted(set(texts), key=lambda text: (len(text), text))[:AMONG]
-    return sorted(shortest, key=lambda text: hashlib.sha256(text.encode("utf-8", "surrogatepass")).digest())[:CANARIES]
+def chosen(texts: Iterable[str], count: int) -> list[str]:
+    """`count` of `texts`, or as many as there are, always the same of the same: of the shortest, which cost least, by their
+    hash."""
+    shortest = sorted(set(texts), key=lambda text: (len(text), text))[: AMONG * count]
+    return sorted(shortest, key=lambda text: hashlib.sha256(text.encode("utf-8", "surrogatepass")).digest())[:count]
 
 
 def differing(embedder: Embedder, kept: Mapping[str, Kept]) -> int:

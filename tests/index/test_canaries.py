@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from docmind.index.canaries import AMONG, CANARIES, chosen, decoded, differing
+from docmind.index.canaries import AMONG, CANARIES, OF_AN_INDEX, chosen, decoded, differing
 from docmind.protocols import TokenVectors
 
 TEXTS = ["annual leave", "sick pay", "travel by train"]
@@ -16,15 +16,15 @@ def kept(embedder):
     return {text: (vector, decoded(t)) for text, vector, t in zip(TEXTS, vectors, tokens, strict=True)}
 
 
-def test_sixteen_of_the_shortest_are_chosen_always_the_same(embedder):
+@pytest.mark.parametrize("count", [CANARIES, OF_AN_INDEX])
+def test_some_of_the_shortest_are_chosen_always_the_same(count):
     texts = [f"{'x' * (number % 200)} {number}" for number in range(400)]
-    found = chosen(texts)
-    assert found == chosen(reversed(texts + texts))
-    assert len(set(found)) == len(found) == CANARIES
-    assert max(map(len, found)) <= sorted(map(len, texts))[AMONG]
-    assert found != sorted(texts, key=len)[:CANARIES]
-    assert chosen(TEXTS) == chosen(TEXTS[::-1])
-    assert sorted(chosen(TEXTS)) == sorted(TEXTS)
+    found = chosen(texts, count)
+    assert found == chosen(reversed(texts + texts), count)
+    assert len(set(found)) == len(found) == count
+    assert max(map(len, found)) <= sorted(map(len, texts))[AMONG * count]
+    assert found != sorted(texts, key=len)[:count]
+    assert sorted(chosen(TEXTS, count)) == sorted(TEXTS)[:count]
 
 
 def test_what_is_as_it_was_made_does_not_differ(embedder, kept):
