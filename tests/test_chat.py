@@ -354,6 +354,16 @@ def test_what_is_wrong_with_the_citations_is_told(say, monkeypatch, reply, warni
     assert all(warning in err for warning in warnings)
 
 
+def test_what_a_model_thinks_aloud_is_not_shown_and_that_there_was_some_is(say, monkeypatch):
+    with LlmServer([Reply(("<think>Maybe ", "[2]?</think>", "25 days [1]."))]) as server:
+        point(monkeypatch, "openai", server)
+        out, err = say(QUESTION, "And then?", options=("--provider", "openai"))
+    told = "(10 characters that the model thought aloud are no part of the answer)"
+    assert out.startswith(f"25 days [1].\n{told}\n  [1] Leave (leave.md)\n")
+    assert "warning" not in err
+    assert "Maybe" not in str(server.requests[1].body["messages"])
+
+
 def test_a_model_is_told_the_last_turns_and_no_more(say, monkeypatch):
     replies = [f"Answer {i} [1]. Note [7]." for i in range(5)]
     with LlmServer(replies) as server:
