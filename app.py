@@ -30,6 +30,7 @@ from docmind.evaluation.record.types import Record, StrategyResult
 from docmind.evaluation.reports.excerpts import excerpt
 from docmind.evaluation.reports.tables import matrix, percent
 from docmind.evaluation.scoring.spans import is_hit
+from docmind.evaluation.scoring.stats import wilson
 from docmind.models import load
 from docmind.retrieval.engine import Engine
 from docmind.retrieval.strategies import read_strategies
@@ -184,10 +185,15 @@ def draw(record: Record, path: Path, medians: Mapping[str, float], taken: str) -
     one_question(record, questions, pages)
 
 
-def by_type(strategy: StrategyResult) -> dict[str, float]:
-    """Hit@3 of each type of question."""
-    found = {kind: part.metrics.get("hit@3") for kind, part in strategy.by_type.items()}
-    return {kind: value for kind, value in found.items() if value is not None}
+def by_type(strategy: StrategyResult) -> dict[str, charts.Percent]:
+    """Hit@3 of each type of question, with its interval."""
+    found = {}
+    for kind, part in strategy.by_type.items():
+        value = part.metrics.get("hit@3")
+        if value is not None:
+            low, high = wilson(round(value * part.n), part.n)
+            found[kind] = charts.Percent(100 * value, 100 * low, 100 * high)
+    return found
 
 
 def times() -> tuple[Mapping[str, float], str]:

@@ -14,7 +14,7 @@ from docmind.evaluation.record.baseline import read_baseline
 from docmind.evaluation.record.timings import read_bench
 from docmind.evaluation.record.types import Record
 from docmind.evaluation.reports.markdown import table
-from docmind.evaluation.reports.tables import Table, fraction, ladder, leakage, matrix, percent
+from docmind.evaluation.reports.tables import Table, by_type, fraction, ladder, leakage, matrix, percent
 from docmind.evaluation.scoring.answers import VERDICTS
 
 ROOT = Path(__file__).parent.parent
@@ -107,6 +107,7 @@ def rates() -> str:
 README = {
     "counts": counts,
     "matrix": strategies,
+    "types": lambda: table(by_type(baseline())),
     "ladder": lambda: table(ladder(baseline())),
     "splits": splits,
     "bench": bench,

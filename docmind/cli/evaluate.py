@@ -35,7 +35,7 @@ from docmind.evaluation.reports.diff import flips
 from docmind.evaluation.reports.diff import lines as difference
 from docmind.evaluation.reports.github import QUESTION_LENGTH
 from docmind.evaluation.reports.inert import cut
-from docmind.evaluation.reports.tables import matrix
+from docmind.evaluation.reports.tables import by_type, matrix
 from docmind.files import check_writable
 from docmind.retrieval.collection import Built
 from docmind.retrieval.strategies import Strategies, Strategy, read_strategies
@@ -117,6 +117,8 @@ def _end(run: Evaluation, verdict: Verdict | None, out_dir: Path, save_baseline:
     counts = run.record.counts
     if not quiet:
         show(matrix(run.record, run.material.medians))
+        if types := by_type(run.record):
+            show(types)
         asked = plural(counts.answerable, "answerable question")
         say(f"{asked}. Written to {out_dir}: latest.html to look at, latest.md, latest.json.")
     if verdict:

@@ -35,12 +35,20 @@ def heat(header: Sequence[str], rows: Sequence[Sequence[str]], falling: str) -> 
     return table.style.apply(shades)
 
 
-def by_type(shares: Mapping[str, Mapping[str, float]]) -> alt.LayerChart:
-    """Percent by strategy and type of question, as a grid."""
+class Percent(NamedTuple):
+    """A share of questions in percent, and its 95 % interval."""
+
+    percent: float
+    low: float
+    high: float
+
+
+def by_type(shares: Mapping[str, Mapping[str, Percent]]) -> alt.LayerChart:
+    """Percent by strategy and type of question, as a grid; the intervals are in the tooltips."""
     import altair as alt
 
     cells = [
-        {"strategy": strategy, "type": kind, "percent": 100 * share}
+        {"strategy": strategy, "type": kind, **share._asdict()}
         for strategy, found in shares.items()
         for kind, share in found.items()
     ]
@@ -50,7 +58,8 @@ def by_type(shares: Mapping[str, Mapping[str, float]]) -> alt.LayerChart:
         y=alt.Y("strategy:N", title=None, sort=list(shares), axis=alt.Axis(labelOverlap=False, labelLimit=140)),
     )
     figure = alt.Text("percent:Q", format=".1f")
-    tooltip = ["strategy:N", "type:N", alt.Tooltip("percent:Q", format=".1f")]
+    ends = (("percent", "percent"), ("low", "95 % interval from"), ("high", "to"))
+    tooltip = ["strategy:N", "type:N", *(alt.Tooltip(f"{end}:Q", format=".1f", title=said) for end, said in ends)]
     colour = alt.Color("percent:Q", legend=None, scale=alt.Scale(range=[_mixed(0), _mixed(1)]))
     squares = grid.mark_rect(stroke="white").encode(color=colour, tooltip=tooltip)
     layers: alt.LayerChart = (squares + grid.mark_text().encode(text=figure)).properties(height=ROW * len(shares) + 60)

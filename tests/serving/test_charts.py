@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from docmind.serving.charts import Timed, latency
+from docmind.serving.charts import Percent, Timed, by_type, latency
 
 
 def test_a_point_has_its_chunker_and_mode_not_what_its_name_looks_like() -> None:
@@ -14,3 +14,11 @@ def test_a_point_has_its_chunker_and_mode_not_what_its_name_looks_like() -> None
         {"strategy": "a+b", "chunker": "fixed_500", "mode": "bm25", "ms": 0.5, "percent": 40.0},
     ]
     assert (drawn["encoding"]["color"]["field"], drawn["encoding"]["shape"]["field"]) == ("chunker", "mode")
+
+
+def test_a_share_of_a_type_has_its_interval() -> None:
+    drawn = by_type({"a+b": {"vague": Percent(65.0, 43.3, 81.9)}}).to_dict()
+    [values] = drawn["datasets"].values()
+    assert values == [{"strategy": "a+b", "type": "vague", "percent": 65.0, "low": 43.3, "high": 81.9}]
+    told = [tip["field"] for tip in drawn["layer"][0]["encoding"]["tooltip"]]
+    assert told == ["strategy", "type", "percent", "low", "high"]

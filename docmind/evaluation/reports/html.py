@@ -24,7 +24,7 @@ from docmind.evaluation.record.types import HitResult, QuestionResult, StrategyR
 from docmind.evaluation.reports.excerpts import CUT, Ranges, excerpt
 from docmind.evaluation.reports.inert import cut
 from docmind.evaluation.reports.material import Material, Report
-from docmind.evaluation.reports.tables import MISSING, Table, matrix, percent
+from docmind.evaluation.reports.tables import MISSING, Table, by_type, matrix, percent
 from docmind.evaluation.scoring.attribution import LostAt
 from docmind.evaluation.scoring.spans import WON_WITHIN
 from docmind.text import plural, visible
@@ -65,6 +65,7 @@ def render(material: Material) -> dict[str, str]:
         verdict=material.verdict,
         matrix=shown,
         shades=_shades(shown),
+        by_type=by_type(record),
         shade_count=SHADES,
         scatter=_scatter(scored, material.medians),
         names=names,

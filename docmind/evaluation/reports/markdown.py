@@ -2,12 +2,21 @@
 
 from __future__ import annotations
 
-import math
-
 from docmind.evaluation.record.types import Record
 from docmind.evaluation.reports import inert
 from docmind.evaluation.reports.material import Material, Report
-from docmind.evaluation.reports.tables import Table, details, hardest, ladder, leakage, losses, matrix, percent
+from docmind.evaluation.reports.tables import (
+    Table,
+    by_type,
+    details,
+    hardest,
+    ladder,
+    leakage,
+    losses,
+    matrix,
+    percent,
+)
+from docmind.evaluation.scoring.stats import wilson
 from docmind.text import plural
 
 
@@ -24,10 +33,14 @@ def render(material: Material) -> dict[str, str]:
         ]
     parts += [
         "## All strategies",
-        "Hit@k in percent; the columns of question types are Hit@3; ms/query is the median on this machine, one query at "
-        "a time, model included. In the second table the columns of splits are Hit@3 in percent, the others fractions of 1.",
+        "Hit@k in percent; ms/query is the median on this machine, one query at a time, model included. In the second table "
+        "the columns of splits are Hit@3 in percent, the others fractions of 1.",
         table(matrix(record, material.medians)),
         table(details(record)),
+    ]
+    if types := by_type(record):
+        parts += ["## By type of question", _TYPES, table(types)]
+    parts += [
         "## Where questions are lost",
         "The ceiling is the share of questions that some single chunk of the chunker can win. A miss is counted where "
         "the last chunk that could have won it fell out.",
@@ -45,19 +58,15 @@ def render(material: Material) -> dict[str, str]:
 
 REPORT = Report(render, ("latest.md",))
 
+_TYPES = (
+    "Hit@3 in percent, behind it the 95 % interval (Wilson) of so many questions, their number in the head. Where questions "
+    "of a type need several pieces, Hit@3 asks for any of them, and full@k for all."
+)
+
 _LEAKAGE = (
     "The share of a question's content words, stemmed, that stand in its evidence, in percent; and by how many points of "
     "Hit@3 BM25 does better than vectors, by chunker. The higher, the more a question is answered by its own words."
 )
-
-
-def wilson(hits: int, n: int) -> tuple[float, float]:
-    """The 95 % score interval of a proportion, hits of n > 0. Wilson, J. Am. Stat. Assoc. 22 (1927)."""
-    z = 1.959964
-    p, spread = hits / n, z * z / n
-    centre = (p + spread / 2) / (1 + spread)
-    half = z * math.sqrt(p * (1 - p) / n + spread / (4 * n)) / (1 + spread)
-    return centre - half, centre + half
 
 
 def _counts(record: Record) -> str:

@@ -12,6 +12,7 @@ from typing import get_args
 from docmind.evaluation.record.types import Record, SliceResult
 from docmind.evaluation.scoring.attribution import LostAt
 from docmind.evaluation.scoring.leakage import Leakage
+from docmind.evaluation.scoring.stats import wilson
 from docmind.types import Question
 
 MISSING = "–"
@@ -48,19 +49,50 @@ LADDER = ("vector", "hybrid", "rerank")
 
 
 def matrix(record: Record, medians: Mapping[str, float]) -> Table:
-    """A row a strategy: the metrics of FIRST, Hit@3 by type, and of `medians` the milliseconds a query."""
+    """A row a strategy: the metrics of FIRST, and of `medians` the milliseconds a query."""
     first = [name for name in FIRST if name in record.instrument.metrics.names]
-    types = sorted({kind for strategy in record.strategies.values() for kind in strategy.by_type})
     rows = tuple(
         (
             name,
             *(FIRST[metric][1](strategy.metric(metric)) for metric in first),
-            *(percent(_hit3(strategy.by_type.get(kind))) for kind in types),
             f"{medians[name]:.1f}" if name in medians else MISSING,
         )
         for name, strategy in record.strategies.items()
     )
-    return Table(("strategy", *(FIRST[metric][0] for metric in first), *types, "ms/query"), rows)
+    return Table(("strategy", *(FIRST[metric][0] for metric in first), "ms/query"), rows)
+
+
+def by_type(record: Record) -> Table | None:
+    """A row a strategy with metrics: Hit@3 on each type of question, and, where a question of the type needs several
+    pieces, each full@k of the record; in percent, with the 95 % interval (Wilson) of so many questions.
+
+    The head names how many a type has. None where no strategy has a figure of a type.
+    """
+    known = {name: strategy for name, strategy in record.strategies.items() if strategy.by_type}
+    if not known:
+        return None
+    columns: list[tuple[str, str, str]] = []
+    for kind in sorted({kind for strategy in known.values() for kind in strategy.by_type}):
+        of_it = [part for strategy in known.values() if (part := strategy.by_type.get(kind))]
+        columns.append((f"{kind} ({of_it[0].n})", kind, "hit@3"))
+        asked = (s.questions[question] for s in known.values() for question in record.types.get(kind, ()))
+        if any(len(found.ranks) > 1 for found in asked):
+            full = (name for name in record.instrument.metrics.names if name.startswith("full@"))
+            columns += [(f"{kind} {name}", kind, name) for name in full]
+    rows = tuple(
+        (name, *(_with_interval(strategy.by_type.get(kind), metric) for _, kind, metric in columns))
+        for name, strategy in known.items()
+    )
+    return Table(("strategy", *(head for head, _, _ in columns)), rows)
+
+
+def _with_interval(part: SliceResult | None, metric: str) -> str:
+    """A share of questions as "65.0 (43.3–81.9)"."""
+    value = part.metrics.get(metric) if part else None
+    if part is None or value is None:
+        return MISSING
+    low, high = wilson(round(value * part.n), part.n)
+    return f"{percent(value)} ({percent(low)}–{percent(high)})"
 
 
 def details(record: Record) -> Table:

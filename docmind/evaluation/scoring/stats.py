@@ -6,6 +6,7 @@ these tell the runs apart.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from typing import Any
@@ -58,6 +59,15 @@ def interval(lost: int, gained: int, n: int, generator: np.random.Generator) -> 
     changes = (draws[:, 1] - draws[:, 0]) / n
     low, high = np.quantile(changes, [(1 - LEVEL) / 2, (1 + LEVEL) / 2])
     return float(low), float(high)
+
+
+def wilson(hits: int, n: int) -> tuple[float, float]:
+    """The 95 % score interval of a proportion, hits of n > 0. Wilson, J. Am. Stat. Assoc. 22 (1927)."""
+    z = 1.959964
+    p, spread = hits / n, z * z / n
+    centre = (p + spread / 2) / (1 + spread)
+    half = z * math.sqrt(p * (1 - p) / n + spread / (4 * n)) / (1 + spread)
+    return centre - half, centre + half
 
 
 def power(loss_rate: float, gain_rate: float, n: int, alpha: float) -> float:

@@ -18,7 +18,7 @@ from docmind.evaluation.record.types import Counts, HitResult, MetricsRule, Ques
 from docmind.evaluation.reports import html
 from docmind.evaluation.reports.html import render
 from docmind.evaluation.reports.material import Material
-from docmind.evaluation.reports.tables import matrix
+from docmind.evaluation.reports.tables import by_type, matrix
 from docmind.types import Document, Gold, Question, Span
 
 ATTACK = "</script><img src=x onerror=alert(1)><!-- <script>"
@@ -171,7 +171,8 @@ def test_nothing_is_loaded_and_only_the_own_style_and_script_may_run():
 def test_the_figures_are_those_of_the_results():
     text = page()
     cells = re.findall(r"<td[^>]*>([^<]*)</td>", text)
-    assert cells == [cell for line in matrix(RESULTS, MEDIANS).rows for cell in line[1:]]
+    tables = (matrix(RESULTS, MEDIANS), by_type(RESULTS))
+    assert cells == [cell for table in tables for line in table.rows for cell in line[1:]]
     assert "<title>headers+rerank: 100.0 %, 19.7 ms</title>" in text
     assert row(data(text), "q2")["ranks"] == [7, 2]
 
@@ -180,7 +181,7 @@ def test_the_best_figure_is_darkest_and_less_time_is_better():
     # shares run from 25 (Hit@1) to 100 %, in 7 shades: 50 % is 6 * 25 / 75 = 2, 75 % is 4, MRR 0.375 is 1
     table = matrix(RESULTS, MEDIANS)
     assert table.rows[0][0] == "headers+vector"
-    assert html._shades(table) == [[0, 2, 4, 1, 2, 6], [0, 6, 4, 1, 6, 0]]
+    assert html._shades(table) == [[0, 2, 4, 1, 6], [0, 6, 4, 1, 0]]
 
 
 def test_who_is_beaten_is_not_in_front_and_no_label_covers_another():

@@ -1,13 +1,11 @@
 """Reports show what the results hold, in the order people read, and text of questions breaks nothing."""
 
-import pytest
 from handmade import DOCUMENTS, parts, questions
 from handmade import results as record
 
 from docmind.evaluation.record.types import MetricsRule, QuestionResult, SliceResult, StrategyResult
 from docmind.evaluation.reports import REPORTS, Material
-from docmind.evaluation.reports.markdown import wilson
-from docmind.evaluation.reports.tables import details, hardest, ladder, losses, matrix
+from docmind.evaluation.reports.tables import by_type, details, hardest, ladder, losses, matrix
 from docmind.evaluation.scoring.measures import standard
 from docmind.retrieval.strategies import read_strategies
 from docmind.spec import slug
@@ -64,9 +62,9 @@ def whole(**changed):
 def test_strategies_stand_in_the_order_in_which_they_were_asked_for():
     found = results(**{"headers+vector": strategy(1), "headers+bm25": strategy(1), "s0_original": strategy(1)})
     table = matrix(found, {"s0_original": 12.34})
-    assert table.header == ("strategy", "Hit@1", "Hit@3", "Hit@5", "MRR@5", "direct", "ms/query")
+    assert table.header == ("strategy", "Hit@1", "Hit@3", "Hit@5", "MRR@5", "ms/query")
     assert [row[0] for row in table.rows] == ["headers+vector", "headers+bm25", "s0_original"]
-    assert table.rows[2] == ("s0_original", "100.0", "100.0", "100.0", "1.000", "100.0", "12.3")
+    assert table.rows[2] == ("s0_original", "100.0", "100.0", "100.0", "1.000", "12.3")
     assert table.rows[1][-1] == "–"
 
 
@@ -103,7 +101,7 @@ def test_a_metric_and_a_strategy_that_are_added_stand_wherever_they_belong():
 
 def test_only_metrics_of_the_record_have_a_column():
     found = results(names=("hit@3", "recall@100"), **{"headers+vector": strategy(0.5)})
-    assert matrix(found, {}).header == ("strategy", "Hit@3", "direct", "ms/query")
+    assert matrix(found, {}).header == ("strategy", "Hit@3", "ms/query")
     assert details(found).header == ("strategy", "recall@100")
 
 
@@ -189,10 +187,27 @@ def test_one_question_is_worth_its_share():
     assert "One question is worth 50.00 points." in markdown(whole())
 
 
-def test_wilson_by_hand():
-    # 8 of 10, z 1.96: centre (0.8 + 0.192) / 1.384 = 0.7168, half 1.96 * sqrt(0.016 + 0.0096) / 1.384 = 0.2266
-    assert wilson(8, 10) == (pytest.approx(0.4902, abs=1e-4), pytest.approx(0.9433, abs=1e-4))
-    assert wilson(10, 10)[1] == pytest.approx(1.0)
+def test_a_figure_of_a_type_has_its_interval_and_all_pieces_stand_beside_any():
+    """Wilson by hand: 13 of 20, z 1.96, is 43.3 to 81.9; 15 of 30 is 33.2 to 66.8, 6 of 30 9.5 to 37.3."""
+    slices = {
+        "joined": SliceResult.of(30, {"hit@3": 0.5, "full@3": 0.2}),
+        "vague": SliceResult.of(20, {"hit@3": 0.65, "full@3": 0.65}),
+    }
+    found = results(names=("hit@3", "full@3"), **{"headers+vector": strategy(0.5), "a+b": strategy(0.5, error="boom")})
+    found = found.model_copy(update={"types": {"joined": ("a",), "vague": ("b",)}})
+    scored = found.strategies["headers+vector"]
+    two = scored.questions["a"].model_copy(update={"ranks": (1, None)})
+    found.strategies["headers+vector"] = scored.model_copy(
+        update={"by_type": slices, "questions": scored.questions | {"a": two}}
+    )
+    assert by_type(found).header == ("strategy", "joined (30)", "joined full@3", "vague (20)")
+    assert by_type(found).rows == (
+        ("headers+vector", "50.0 (33.2–66.8)", "20.0 (9.5–37.3)", "65.0 (43.3–81.9)"),
+    )  # fmt: skip
+
+
+def test_there_are_no_figures_by_type_without_types():
+    assert by_type(results(**{"headers+vector": strategy(0.5, error="boom")})) is None
 
 
 def test_a_report_names_the_files_that_it_may_leave_behind():

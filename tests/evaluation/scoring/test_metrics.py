@@ -15,7 +15,10 @@ from docmind.evaluation.scoring.metrics.judged import Judged
 from docmind.evaluation.scoring.spans import ranks
 from docmind.types import Chunk, Document, Gold, Hit, Span
 
-NAMES = "hit@1 hit@3 hit@5 hit@10 mrr@5 mrr@10 ndcg@10 recall@5 full@5 span_precision@5 span_recall@5 span_iou@5 hit@1000tok"
+NAMES = (
+    "hit@1 hit@3 hit@5 hit@10 mrr@5 mrr@10 ndcg@10 recall@5 full@3 full@5 span_precision@5 span_recall@5 span_iou@5 "
+    "hit@1000tok"
+)
 
 
 def judged(hits: Sequence[Hit], gold: Sequence[Gold], tokens: int = 100) -> Judged:

@@ -5,7 +5,7 @@ import pytest
 from scipy.stats import binom, binomtest, bootstrap
 
 from docmind.evaluation.scoring import stats
-from docmind.evaluation.scoring.stats import holm, interval, mcnemar_loss, power, smallest_drop
+from docmind.evaluation.scoring.stats import holm, interval, mcnemar_loss, power, smallest_drop, wilson
 
 
 def drawn() -> np.random.Generator:
@@ -29,6 +29,12 @@ def test_mcnemar_counts_the_ways_of_as_many_losses(lost, gained, p):
 
 def test_five_losses_and_no_gain_are_exactly_a_thirty_second():
     assert mcnemar_loss(5, 0) == 1 / 32
+
+
+def test_wilson_by_hand():
+    # 8 of 10, z 1.96: centre (0.8 + 0.192) / 1.384 = 0.7168, half 1.96 * sqrt(0.016 + 0.0096) / 1.384 = 0.2266
+    assert wilson(8, 10) == (pytest.approx(0.4902, abs=1e-4), pytest.approx(0.9433, abs=1e-4))
+    assert wilson(10, 10)[1] == pytest.approx(1.0)
 
 
 def by_hand(p_values):
