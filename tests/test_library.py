@@ -109,9 +109,9 @@ def test_long_steps_indexes_and_questions_are_told():
 
 @pytest.mark.usefixtures("place")
 def test_metrics_are_added_and_the_standard_ones_stay():
-    run = evaluate("headers+rerank", metrics=["recall@20", "full@3", "hit@3"])
+    run = evaluate("headers+rerank", metrics=["recall@20", "full@2", "hit@3"])
     names = list(run["headers+rerank"].metrics)
-    assert names[-2:] == ["recall@20", "full@3"]
+    assert names[-2:] == ["recall@20", "full@2"]
     assert names.count("hit@3") == 1
     assert run.record.instrument.metrics.depth == 20
     assert docmind.compare(evaluate("headers+rerank"), run).refusals == ()
@@ -148,10 +148,10 @@ def test_a_list_too_short_is_refused_before_any_strategy_is_asked():
 @pytest.mark.usefixtures("place")
 def test_names_may_be_one_text_and_odd_calls_are_told():
     run = docmind.evaluate(
-        "my-docs", "questions.jsonl", "headers+bm25, headers+fuse(bm25,bm25_stem)", metrics="hit@2,full@3"
+        "my-docs", "questions.jsonl", "headers+bm25, headers+fuse(bm25,bm25_stem)", metrics="hit@2,full@2"
     )
     assert list(run) == ["headers+bm25", "headers+fuse(bm25,bm25_stem)"]
-    assert list(run["headers+bm25"].metrics)[-2:] == ["hit@2", "full@3"]
+    assert list(run["headers+bm25"].metrics)[-2:] == ["hit@2", "full@2"]
     with docmind.open("my-docs") as search:
         for k in (0, -1, 2.5, "3"):
             with pytest.raises(docmind.DocMindError, match=rf"k is {k!r}; how many hits"):

@@ -58,7 +58,7 @@ def evaluate(
     ] = None,
     strategies_file: StrategiesFileOption = DEFAULTS.strategies,
     metrics: Annotated[
-        str | None, typer.Option(help="More metrics, comma-separated, such as recall@50,full@3.")
+        str | None, typer.Option(help="More metrics, comma-separated, such as recall@50,full@10.")
     ] = None,
     types: Annotated[list[str] | None, typer.Option("--type", help="Only questions of this type; repeatable.")] = None,
     ids: Annotated[list[str] | None, typer.Option("--id", help="Only this question; repeatable.")] = None,
