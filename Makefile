@@ -2,7 +2,7 @@
 PYTHON ?= python3
 BIN = .venv/bin
 
-.PHONY: eval check test lint bench lock clean
+.PHONY: eval check test test-slow lint bench lock clean
 
 eval: .venv/installed ## score all strategies, print the table, write results/latest.*
 	$(BIN)/python eval/run_retrieval.py
@@ -10,8 +10,11 @@ eval: .venv/installed ## score all strategies, print the table, write results/la
 check: .venv/installed ## fail where retrieval or the answers became worse than the committed results
 	$(BIN)/python eval/run_retrieval.py --check && $(BIN)/python eval/run_answers.py --check
 
-test: .venv/installed ## run the tests
-	$(BIN)/python -m pytest
+test: .venv/installed ## run the tests, but for those marked as slow
+	$(BIN)/python -m pytest -m "not slow"
+
+test-slow: .venv/installed ## run the tests that are marked as slow
+	$(BIN)/python -m pytest -m slow
 
 lint: .venv/installed ## ruff and mypy --strict
 	$(BIN)/ruff check .

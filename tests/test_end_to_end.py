@@ -318,6 +318,7 @@ def embedded(said: str, chunker: str) -> tuple[int, int, int]:
 
 
 @pytest.mark.skipif(os.name == "nt", reason="Windows has no such signals")
+@pytest.mark.slow
 def test_after_an_interrupt_and_after_a_kill_the_next_run_goes_on_to_the_same_bytes(many_pages, capsys):
     options = ("--strategies", "headers+rerank")
 

@@ -10,6 +10,7 @@ TOUR = Path(__file__).parent.parent / "docs" / "tour.ipynb"
 NUMBER = re.compile(r"\d+(?:\.\d+)?(?:e-?\d+)?")
 
 
+@pytest.mark.slow
 def test_every_cell_prints_what_stands_below_it():
     """Figures within a little: on another kind of CPU near-ties swap, and a question or two with them."""
     for cell, text in notebook.run(notebook.cells(TOUR)):

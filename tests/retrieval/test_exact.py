@@ -13,6 +13,8 @@ from docmind.retrieval.strategies import Strategy, mode, read_strategies
 
 ROOT = Path(__file__).parent.parent.parent
 
+pytestmark = pytest.mark.slow  # builds every index of the handbook
+
 
 @pytest.fixture(scope="module")
 def searcher():
