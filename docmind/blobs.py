@@ -25,7 +25,9 @@ log = logging.getLogger(__name__)
 T = TypeVar("T")
 Row = tuple[bytes, ...]
 
-DAMAGED = {sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB}
+DAMAGED = {sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_ERROR}
+"""The last is what SQLite says of a table or column that is not there: our statements are right for a whole file."""
+
 PATIENCE = 60.0
 """Seconds that a process waits for another that writes."""
 

@@ -1,4 +1,4 @@
-"""Writes files whole or not at all. It does not know what it writes."""
+"""Reads and writes files whole or not at all. It does not know what is in them."""
 
 from __future__ import annotations
 
@@ -6,15 +6,32 @@ import errno
 import os
 import re
 import shutil
+import stat
 import tempfile
 from collections.abc import Collection, Mapping
 from pathlib import Path
 
 from docmind.errors import StorageError
 
+MOST_BYTES = 500_000_000
+"""Of a file that is read at once."""
+
 _OWN = "docmind-"
 _FULL = {errno.ENOSPC, errno.EDQUOT}
 _REFUSED = {errno.EACCES, errno.EPERM, errno.EROFS}
+
+
+def read_whole(path: Path, most: int = MOST_BYTES) -> bytes:
+    """The bytes of the file. Raises OSError where it cannot be read, has more than `most`, or is a device or a pipe: these may
+    never end, or never begin."""
+    mode = path.stat().st_mode
+    if not (stat.S_ISREG(mode) or stat.S_ISDIR(mode)):  # of a folder the system says what it is
+        raise OSError(errno.EINVAL, "it is a device or a pipe, which may never end; save what it gives as a file")
+    with path.open("rb") as file:
+        found = file.read(most + 1)
+    if len(found) > most:
+        raise OSError(errno.EFBIG, f"it has more than {most:,} bytes")
+    return found
 
 
 def write_atomic(files: Mapping[Path, str], instead_of: Collection[Path] = ()) -> None:

@@ -10,6 +10,7 @@ from typing import Any
 import yaml
 
 from docmind.errors import StorageError, UsageError
+from docmind.files import read_whole
 from docmind.parameters import DECIMAL
 from docmind.text import nfc
 
@@ -58,7 +59,7 @@ def read_mapping(path: Path, what: str, option: str, expected: str, numbers: Con
     `option`, and knows the keys `expected`. Raises StorageError where it cannot be read, UsageError where it is no YAML
     mapping."""
     try:
-        fields = values(path.read_text(encoding="utf-8-sig"), numbers)
+        fields = values(read_whole(path).decode("utf-8-sig"), numbers)
     except OSError as error:
         raise StorageError(f"{path}: {what} cannot be read: {error.strerror}. Name a file with {option}.") from error
     except UnicodeDecodeError as error:

@@ -144,3 +144,49 @@ def test_a_store_that_nobody_holds_lets_go_of_its_file(path):
     del held
     gc.collect()
     assert not files()
+
+
+def test_a_file_of_other_tables_or_columns_is_made_anew(tmp_path, caplog):
+    path = tmp_path / "a.sqlite3"
+    for made in (
+        "CREATE TABLE things (other BLOB)",
+        "CREATE TABLE things (kez BLOB PRIMARY KEY, blob BLOB, crc INTEGER)",
+    ):
+        with closing(sqlite3.connect(path)) as other:
+            other.execute("DROP TABLE IF EXISTS things")
+            other.execute(made)
+        store = BlobStore(path, "things")
+        assert store.get([b"k"]) == {}
+        store.put({b"k": b"v"})
+        assert store.get([b"k"]) == {b"k": b"v"}
+        store.close()
+    assert "damaged" in caplog.text
+
+
+def test_a_row_that_holds_no_blob_counts_as_absent(tmp_path):
+    path = tmp_path / "a.sqlite3"
+    store = BlobStore(path, "things")
+    store.put({b"k": b"v"})
+    store.close()
+    with closing(sqlite3.connect(path)) as other, other:
+        other.execute("UPDATE things SET blob = 'v'")
+    assert store.get([b"k"]) == {}
+    store.close()
+
+
+def test_a_file_that_cannot_be_written_is_read(tmp_path, monkeypatch):
+    path = tmp_path / "a.sqlite3"
+    store = BlobStore(path, "things")
+    store.put({b"k": b"v"})
+    store.close()
+    monkeypatch.setattr(os, "access", lambda *_: False)
+    assert store.get([b"k"]) == {b"k": b"v"}
+    with pytest.raises(StorageError, match="--index-dir"):
+        store.put({b"l": b"v"})
+    store.close()
+    path.write_bytes(b"no database" * 1000)
+    monkeypatch.setattr(
+        Path, "unlink", lambda *_, **__: (_ for _ in ()).throw(PermissionError(13, "Permission denied"))
+    )
+    with pytest.raises(StorageError, match=r"Permission denied.*--index-dir"):
+        store.get([b"k"])

@@ -148,6 +148,16 @@ def test_bad_input_is_told_before_anything_is_written(place, capsys, damage, opt
     assert nothing_built(place)
 
 
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no /dev/full here")
+@pytest.mark.parametrize("option", ["--questions", "--thresholds", "--strategies-file", "--baseline"])
+def test_a_device_is_no_file_to_read(place, capsys, option):
+    options = [] if option in ("--questions", "--strategies-file") else ["--check"]
+    assert place.eval(*LEXICAL, *options, option, "/dev/full") == 2
+    message = capsys.readouterr().err
+    assert "/dev/full: " in message
+    assert "a device or a pipe" in message
+
+
 @pytest.mark.parametrize(("damage", "parts"), [(damage, parts) for _, damage, parts in CORPUS])
 def test_the_index_command_tells_the_same_of_the_corpus(place, capsys, damage, parts):
     damage(place)

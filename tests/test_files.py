@@ -11,7 +11,7 @@ import pytest
 from workplace import disk
 
 from docmind.errors import StorageError
-from docmind.files import append_line, check_writable, own_folder, write_atomic
+from docmind.files import append_line, check_writable, own_folder, read_whole, write_atomic
 
 
 def test_writes_whole_files_into_new_folders_with_line_feeds_alone(tmp_path: Path) -> None:
@@ -149,3 +149,16 @@ def test_a_folder_for_temporary_files_is_removed_once_its_process_is_gone(
     left = {path.name for path in tmp_path.iterdir()}
     assert left > {f"docmind-{os.getppid()}-abc", "docmind-notes", "other", mine.name}
     assert len(left) == 5
+
+
+def test_what_may_never_end_is_not_read(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    for place in (tmp_path / "pipe", Path("/dev/full"), Path("/dev/zero")):
+        with pytest.raises(OSError, match="a device or a pipe"):
+            read_whole(place)
+    with pytest.raises(IsADirectoryError):
+        read_whole(tmp_path)
+    (tmp_path / "a").write_bytes(b"12345")
+    assert read_whole(tmp_path / "a", 5) == b"12345"
+    with pytest.raises(OSError, match="more than 4 bytes"):
+        read_whole(tmp_path / "a", 4)

@@ -16,6 +16,7 @@ from pydantic_core import ErrorDetails, from_json
 from docmind.errors import AnswerKeyError, IncompleteError, UsageError
 from docmind.evaluation.key.evidence import Pages, short
 from docmind.evaluation.key.forms import AnyOf, Form, Full, Message, Place, Short
+from docmind.files import read_whole
 from docmind.registry import did_you_mean
 from docmind.text import nfc
 from docmind.types import Document, Gold, Question, Span, Turn
@@ -61,7 +62,7 @@ def load_questions(
     question or the filters leave none; UsageError where a filter's value is known to no question, but others are.
     """
     try:
-        data = path.read_bytes()
+        data = read_whole(path)
     except OSError as error:
         raise AnswerKeyError(
             f"{path}: the answer key cannot be read: {error.strerror}. Name a file of JSON lines with --questions."

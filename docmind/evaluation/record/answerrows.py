@@ -21,6 +21,7 @@ from docmind.evaluation.record.layout import checksum
 from docmind.evaluation.scoring.answers import span_verdict
 from docmind.evaluation.scoring.form import Form, Share
 from docmind.evaluation.scoring.summary import Count
+from docmind.files import read_whole
 from docmind.types import Answer, Citation, Question, Ranking, Span, Usage, Verdict
 
 _log = logging.getLogger(__name__)
@@ -194,7 +195,7 @@ def read_rows(path: Path) -> list[Row]:
     if not path.exists():
         return []
     try:
-        lines = path.read_bytes().split(b"\n")
+        lines = read_whole(path).split(b"\n")
     except OSError as error:
         raise StorageError(
             f"{path}: the answers cannot be read: {error.strerror}. Move the file away to begin anew."

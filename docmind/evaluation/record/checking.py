@@ -14,6 +14,7 @@ from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
 from docmind.evaluation.record.layout import checksum
+from docmind.files import read_whole
 from docmind.text import plural
 
 DEEPEST = 50
@@ -53,7 +54,7 @@ def load(path: Path) -> object:
     """The JSON in `path`. NaN, infinity and Twice stand in it, so that the field can be told. Raises FieldError where there is
     none."""
     try:
-        return json.loads(path.read_text(encoding="utf-8"), object_pairs_hook=_once, parse_int=_integer)
+        return json.loads(read_whole(path).decode(), object_pairs_hook=_once, parse_int=_integer)
     except OSError as error:
         raise FieldError(f"cannot be read: {error.strerror}.") from error
     except RecursionError as error:

@@ -13,6 +13,7 @@ from docmind.errors import StorageError, UsageError
 from docmind.evaluation.record.answerrows import Row
 from docmind.evaluation.scoring import stats
 from docmind.evaluation.scoring.answers import VERDICTS
+from docmind.files import read_whole
 from docmind.types import Verdict
 
 SIZE = 10
@@ -60,10 +61,10 @@ def read_sheet(path: Path) -> list[dict[str, str]]:
         return []
     try:
         csv.field_size_limit(2**30)  # a model's answer can be longer than csv's own limit
-        with path.open(encoding="utf-8-sig", newline="") as file:  # spreadsheets write a byte order mark
-            reader = csv.DictReader(file)
-            rows = list(reader)
-            columns = tuple(reader.fieldnames or ())
+        text = read_whole(path).decode("utf-8-sig")  # spreadsheets write a byte order mark
+        reader = csv.DictReader(io.StringIO(text, newline=""))
+        rows = list(reader)
+        columns = tuple(reader.fieldnames or ())
     except (OSError, UnicodeDecodeError, csv.Error) as error:
         raise StorageError(f"{path}: cannot be read: {error}. Restore it, or move it away to begin anew.") from error
     if columns != COLUMNS:
