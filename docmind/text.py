@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 
@@ -65,7 +65,7 @@ def readable(text: str) -> str:
 
 def words(text: str) -> list[str]:
     """The words of `text` in order, NFKC and case-folded. `snake_case` is one word; `_emphasis_` loses its marks."""
-    return _WORD.findall(unicodedata.normalize("NFKC", readable(text)).casefold())
+    return _WORD.findall(unicodedata.normalize("NFKC", nfc(readable(text))).casefold())
 
 
 def word_places(text: str, start: int = 0, end: int | None = None) -> Iterator[tuple[int, int]]:
@@ -125,6 +125,8 @@ class Folded:
     ends: tuple[int, ...]
 
 
+_UNSEEN_MARKS = re.compile(rf"`+|\\(?=[{_WIDTHLESS}]*[!-/:-@\[-`{{-~])|[{_WIDTHLESS}]+")
+"""Backticks, the backslash of an escape, and characters of no width. Their neighbours are next to each other."""
 _LETTER = r"[^\W_]"
 _TYPOGRAPHY: dict[int, str] = {
     **dict.fromkeys(map(ord, "‘’‚‛′"), "'"),
@@ -139,8 +141,6 @@ _FOLDING = re.compile(
     | (?P<mark>
         (?<!\S) [-–—+*_>#|:~]+ (?!\S)  # alone between blanks: bullet, heading, quote, table border, rule
       | (?<![*_]) (?: (?<!{_LETTER}) [*_]++ | [*_]++ (?!{_LETTER}) )  # emphasis, unless inside a word: snake_case, 5*3
-      | `+
-      | \\ (?=[!-/:-@\[-`{{-~])                       # the backslash of an escape
       )
     | (?P<typographic> [{"".join(map(chr, _TYPOGRAPHY))}] )
     | (?P<composed> \w [\u0300-\u036f]+ )
@@ -151,7 +151,7 @@ _FOLDED: dict[str, Callable[[str], str]] = {
     "blank": lambda _: " ",
     "mark": lambda _: "",
     "typographic": lambda character: _TYPOGRAPHY[ord(character)],
-    "composed": lambda letter: unicodedata.normalize("NFC", letter),
+    "composed": nfc,
 }
 
 
@@ -163,23 +163,15 @@ def fold(text: str) -> Folded:
     backslashes and marks that stand alone between blanks are dropped, wherever in the line they stand, since a quotation
     may be wrapped otherwise than its source. Numbers of lists are kept.
     """
-    plain = readable(text)
-    folded = _folded(plain)
-    if len(plain) == len(text):
-        return folded
-    kept = [i for i, character in enumerate(text) if not WIDTHLESS.match(character)]
-    return Folded(folded.text, tuple(kept[i] for i in folded.starts), tuple(kept[i - 1] + 1 for i in folded.ends))
-
-
-def _folded(text: str) -> Folded:
+    plain, at = _without(_UNSEEN_MARKS, text)
     out: list[str] = []
     starts: list[int] = []
     ends: list[int] = []
     done = 0
     after_blank = True
-    for match in _FOLDING.finditer(text):
+    for match in _FOLDING.finditer(plain):
         start, end = match.span()
-        out.append(text[done:start])
+        out.append(plain[done:start])
         starts.extend(range(done, start))
         ends.extend(range(done + 1, start + 1))
         after_blank = after_blank and done == start
@@ -190,12 +182,28 @@ def _folded(text: str) -> Folded:
             ends.extend([end] * len(piece))
             after_blank = piece == " "
         done = end
-    out.append(text[done:])
-    starts.extend(range(done, len(text)))
-    ends.extend(range(done + 1, len(text) + 1))
+    out.append(plain[done:])
+    starts.extend(range(done, len(plain)))
+    ends.extend(range(done + 1, len(plain) + 1))
     folded = "".join(out)
     kept = len(folded.rstrip(" "))
-    return Folded(folded[:kept], tuple(starts[:kept]), tuple(ends[:kept]))
+    return Folded(
+        folded[:kept], tuple(at[start] for start in starts[:kept]), tuple(at[end - 1] + 1 for end in ends[:kept])
+    )
+
+
+def _without(unseen: re.Pattern[str], text: str) -> tuple[str, Sequence[int]]:
+    """`text` without what `unseen` matches, and where each character of the rest stands."""
+    parts = []
+    at: list[int] = []
+    done = 0
+    for match in unseen.finditer(text):
+        parts.append(text[done : match.start()])
+        at.extend(range(done, match.start()))
+        done = match.end()
+    parts.append(text[done:])
+    at.extend(range(done, len(text)))
+    return "".join(parts), at
 
 
 UNPARTED = "\u0e00"
@@ -212,13 +220,38 @@ def find_all(text: Folded | str, evidence: str) -> list[tuple[int, int]]:
     wanted = fold(evidence).text
     if not wanted:
         return []
-    places = []
-    at = folded.text.find(wanted)
-    while at >= 0:
-        places.append(at)
-        at = folded.text.find(wanted, at + 1)
-    bounded = [i for i in places if _bounded(folded.text, i, i + len(wanted))]
+    bounded = [i for i in _places(folded.text, wanted) if _bounded(folded.text, i, i + len(wanted))]
     return [(folded.starts[i], folded.ends[i + len(wanted) - 1]) for i in bounded]
+
+
+def _places(text: str, wanted: str) -> Iterator[int]:
+    """Every place of `wanted` in `text`, overlapping ones too, in linear time.
+
+    Where two overlap, they are apart by a period of `wanted`: by its smallest, or by more than what is left of its length
+    (Fine and Wilf). So a search begins anew only behind that, and what repeats itself is not compared again as a whole.
+    """
+    length = len(wanted)
+    period = 0
+    at = text.find(wanted)
+    while at >= 0:
+        yield at
+        period = period or _period(wanted)
+        while text.startswith(wanted[length - period :], at + length):
+            at += period
+            yield at
+        at = text.find(wanted, at + max(1, length - period + 1))
+
+
+def _period(word: str) -> int:
+    """The smallest distance at which `word` can be laid over itself (by the failure function of Knuth, Morris and Pratt)."""
+    borders = [0] * len(word)
+    border = 0
+    for i in range(1, len(word)):
+        while border and word[i] != word[border]:
+            border = borders[border - 1]
+        border += word[i] == word[border]
+        borders[i] = border
+    return len(word) - border
 
 
 def _bounded(text: str, start: int, end: int) -> bool:

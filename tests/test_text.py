@@ -2,11 +2,26 @@
 
 from __future__ import annotations
 
+import re
+import unicodedata
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from docmind.text import STOP_WORDS, find_all, fold, nearest, plural, same_title, stems, visible, word_places, words
+from docmind.text import (
+    STOP_WORDS,
+    find_all,
+    fold,
+    nearest,
+    nfc,
+    plural,
+    same_title,
+    stems,
+    visible,
+    word_places,
+    words,
+)
 
 
 def test_words_ignore_case_punctuation_and_form() -> None:
@@ -43,6 +58,11 @@ def test_stems_of_stop_words_alone_are_still_searchable() -> None:
         ("Case Kept", "Case Kept"),
         ("1. First", "1. First"),
         ("* _", ""),
+        ("start with `#`, `-` or `>`; `|` parts, `~` is home, `:` ends", "start with #, or >; parts, is home, ends"),
+        ("start with #, - or >; | parts, ~ is home, : ends", "start with #, or >; parts, is home, ends"),
+        ("a \\# b \u200b#\u200b c", "a b c"),
+        ("a # b # c", "a b c"),
+        ("`*args` and `x`", "args and x"),
     ],
 )
 def test_fold_undoes_setting_and_keeps_words(text: str, folded: str) -> None:
@@ -132,6 +152,34 @@ def test_marks_and_typography_between_are_covered() -> None:
 def test_a_folded_text_can_be_searched_again() -> None:
     folded = fold("a b a")
     assert find_all(folded, "a") == [(0, 1), (4, 5)]
+
+
+def test_places_that_overlap_are_all_found():
+    assert find_all("ab ab ab ab", "ab ab") == [(0, 5), (3, 8), (6, 11)]
+    assert find_all("aab aab aaba", "aab aab") == [(0, 7)]
+    assert find_all("55 5 5", "5 5") == [(3, 6)]
+
+
+@given(st.text("ab ", max_size=40), st.text("ab", min_size=1, max_size=6).map(" ".join))
+def test_places_are_those_of_a_plain_search(text: str, evidence: str) -> None:
+    folded = fold(text).text
+    pattern = rf"(?<!\w)(?={re.escape(evidence)}(?!\w))"
+    assert [start for start, _ in find_all(folded, evidence)] == [
+        match.start() for match in re.finditer(pattern, folded)
+    ]
+
+
+@given(st.text("ae\u0301\u0323\u0327\u0344 x\u2500", max_size=100))
+def test_normal_form_c_but_for_joiners_in_long_runs_of_marks(text: str) -> None:
+    assert nfc(text).replace("\u034f", "") == nfc(text) or len(text) > 30
+    assert nfc(nfc(text)) == nfc(text)
+    if len(text) <= 30:
+        assert nfc(text) == unicodedata.normalize("NFC", text)
+
+
+def test_a_long_run_of_marks_is_parted_and_one_of_signs_is_not():
+    assert nfc("a" + "\u0301" * 70).count("\u034f") == 2
+    assert nfc("\u2500" * 70) == "\u2500" * 70
 
 
 def test_evidence_without_a_sign_is_found_nowhere() -> None:

@@ -18,6 +18,7 @@ from docmind.corpus import pdftext
 from docmind.corpus.paragraphs import paragraphs
 from docmind.corpus.sections import sections
 from docmind.errors import CorpusError
+from docmind.text import nfc
 from docmind.types import Document
 
 logger = logging.getLogger(__name__)
@@ -158,7 +159,7 @@ def _plain(text: str) -> str:
     """Lines end with LF; NFC; words that were divided at a line's end are whole, ligatures their letters; what is no character
     is U+FFFD."""
     whole = _HYPHEN.sub("", text).replace("\r\n", "\n").replace("\r", "\n").translate(_LIGATURES)
-    return unicodedata.normalize("NFC", _NO_CHARACTER.sub("\ufffd", whole))
+    return nfc(_NO_CHARACTER.sub("\ufffd", whole))
 
 
 def _count(pages: int) -> str:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import logging
-import unicodedata
 from pathlib import Path, PurePosixPath
 
 from docmind.corpus.decoding import decoded
 from docmind.corpus.paragraphs import paragraphs
 from docmind.corpus.sections import sections
 from docmind.errors import CorpusError
+from docmind.text import nfc
 from docmind.types import Document
 
 logger = logging.getLogger(__name__)
@@ -24,7 +24,7 @@ def read(path: Path, doc_id: str) -> Document:
     raw = decoded(path)
     if "\0" in raw:
         raise CorpusError(f"{path} is no text: it holds NUL bytes. Give it the suffix of what it is.")
-    text = unicodedata.normalize("NFC", raw)
+    text = nfc(raw)
     if not text.strip():
         logger.warning("%s:1: the text is blank; there is nothing in it to find.", path)
     blocks = paragraphs(doc_id, text)

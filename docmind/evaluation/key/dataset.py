@@ -267,8 +267,9 @@ def _tell(form: type[Form], details: ErrorDetails, at: str) -> str:
 
 def _refuse_repeated(pairs: Sequence[tuple[str, Any]]) -> dict[str, Any]:
     """Parsers keep the last of two equal keys, and the first would be lost in silence."""
-    fields = dict(pairs)
-    if len(fields) < len(pairs):
-        twice = next(key for i, (key, _) in enumerate(pairs) if key in dict(pairs[:i]))
-        raise ValueError(f"the key {twice!r} stands twice")
+    fields: dict[str, Any] = {}
+    for key, value in pairs:
+        if key in fields:
+            raise ValueError(f"the key {key!r} stands twice")
+        fields[key] = value
     return fields
