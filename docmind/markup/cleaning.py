@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import re
-import unicodedata
 from collections.abc import Iterator
 from dataclasses import dataclass
-from itertools import zip_longest
+from itertools import accumulate, zip_longest
 from typing import Any
 
 from markdown_it.token import Token
 
+from docmind.markup.boxes import unwrapped
+from docmind.markup.listing import LISTED, without_listed
 from docmind.markup.parser import CODE_BLOCKS, block_tokens, inline_tokens, lines_of, masked
-from docmind.markup.shortcodes import unclosed_shortcodes, without_shortcodes
-from docmind.markup.tags import html_lines, tag_text
+from docmind.markup.shortcodes import ADDRESS, unclosed_shortcodes, without_shortcodes
+from docmind.markup.tags import html_lines, tag_text, without_empty_marks
+from docmind.text import nfc
 
 LONG_PARAGRAPH = 100_000
 """Characters. A longer paragraph is data, not prose, and its links and tags are not looked for: that could take minutes."""
@@ -21,10 +23,25 @@ LONG_PARAGRAPH = 100_000
 MAX_PASSES = 10
 """How often a page is gone over at most, since what a tag hid can be markup itself. Two or three times are usual."""
 
+TOLD = 5
+"""How many values and pages that are left out one warning names."""
+
 _CELL_MARKS = "|\t\n\r"
 _INLINE_MARKS = "\\`*_[]<>{}"
-_BLANK_LINE = re.compile(r"^[^\S\n]*[^\S \t\n][^\S\n]*$", re.MULTILINE)
-"""A line of white space that Markdown takes for text, such as one non-breaking space."""
+_PICTURE_SIZE = re.compile(r"\|\d+(?:x\d+)?\Z")
+_SHOWN_SHORTCODE = re.compile(r"(\{\{[<%])/\*((?:(?!\*/).)*+)\*/([>%]\}\})")
+"""How a page of Hugo writes a shortcode that is shown."""
+_LISTED_LINE = re.compile(rf"[ \t>]*{LISTED.pattern}[ \t]*")
+_PERMALINK = re.compile(r"""\[[#¶§]?\]\(#[^\s()]*(?:[ \t]+"[^"\n]*")?\)\Z""")
+_UNSEEN = re.compile(r"(?:(?i:\[TOC\])|\([\w.:-]++\)=|\+\+\+(?:[ \t]*\{.*\})?)[ \t]*")
+"""A line that no reader sees: where the contents stand, the target of a reference, a break between cells."""
+_TAKEN = re.compile(r"""(?:-{1,}8<-{1,}[ \t]*(?:"([^"\n]*)"|'([^'\n]*)')|<<<[ \t]*(\S+))[ \t]*""")
+_TAKEN_SEVERAL = re.compile(r"-+8<-+[ \t]*\n(.*?)(?:\n-+8<-+)?", re.DOTALL)
+"""What a page takes from other files, one or several."""
+_INCLUDED = re.compile(r"<!--[ \t]*@include:[ \t]*([^\s<>]+?)[ \t]*-->")
+_FENCE = re.compile(r"(?P<fence>`{3,}|~{3,})[ \t]*(?P<info>\S.*)")
+_LANGUAGE = re.compile(r"\{?[ \t]*\.?(?P<language>[\w+#.-]*)")
+_CODE_TITLE = re.compile(r"""(?:title|filename|name)=(?:"([^"\n]*)"|'([^'\n]*)')|[ \t]\[([^\[\]\n]+)\]""")
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,13 +63,26 @@ def clean(raw: str) -> Cleaned:
     What ends nowhere (a shortcode, a comment) stays as text, with a warning. Evidence is cleaned by this function too,
     so cleaning twice changes nothing, unless tags hide in tags more than MAX_PASSES deep.
     """
-    text = raw.replace("\ufeff", "").replace("\r\n", "\n").replace("\r", "\n").replace("\0", "\ufffd")
-    warnings = tuple(sorted(_unclosed(text)))
+    text = (
+        raw.replace("\ufeff", "").replace("\r\n", "\n").replace("\r", "\n").replace("\0", "\ufffd").replace(ADDRESS, "")
+    )
+    warnings = list(_unclosed(text))
+    told: list[str] = []
+    before = None
     for _ in range(MAX_PASSES):
-        before, text = text, _pass(text)
+        before, text = text, _pass(text, told)
         if text == before:
             break
-    return Cleaned(text, warnings)
+    return Cleaned(text, tuple(sorted([*warnings, *_left_out(raw, told)])))
+
+
+def _left_out(raw: str, told: list[str]) -> Iterator[tuple[int, str]]:
+    """One warning for all that the page takes from elsewhere, at the line of the first."""
+    names = list(dict.fromkeys(told))
+    if names:
+        shown = ", ".join(names[:TOLD]) + (f" and {len(names) - TOLD} more" if len(names) > TOLD else "")
+        line = raw.count("\n", 0, max(0, raw.find(names[0]))) + 1
+        yield line, f"only the site knows what stands here, and it is left out: {shown}"
 
 
 def _unclosed(text: str) -> Iterator[tuple[int, str]]:
@@ -67,26 +97,53 @@ def _unclosed(text: str) -> Iterator[tuple[int, str]]:
             yield prose.count("\n", 0, start) + 1, "a comment opened by <!-- is never closed; it is kept as text"
 
 
-def _pass(text: str) -> str:
-    """One round: shortcodes, then block by block."""
-    text = _BLANK_LINE.sub("", unicodedata.normalize("NFC", without_shortcodes(text)))
+def _pass(text: str, told: list[str]) -> str:
+    """One round: boxes, then shortcodes, then block by block. The names of what is left out are added to `told`."""
+    text = unwrapped(text, lambda page: block_tokens(page, html=True)[0], told)
+    text = _without_odd_blanks(nfc(without_shortcodes(text, told)))
+    told += _INCLUDED.findall(text)
     lines = text.split("\n")
-    tokens, definitions = block_tokens(text, html=True)
+    tokens, known = block_tokens(text, html=True)
     edited = [[line.rstrip(" \t")] for line in lines]
     as_is: set[int] = set()
     for token, inner in zip_longest(tokens, tokens[1:]):
         if token.type in CODE_BLOCKS:
-            for i in range(*lines_of(token)):
-                edited[i] = [lines[i]]
+            first, last = lines_of(token)
+            for i in range(first, last):
+                edited[i] = [_SHOWN_SHORTCODE.sub(r"\1\2\3", lines[i])]
                 as_is.add(i)
+            if token.info.strip():
+                edited[first] = _fence(lines[first])
             continue
-        new = _edit(token, inner.content if inner else "", lines, definitions)
+        new = _edit(token, inner.content if inner else "", lines, known)
         if new is not None:
             first, last = lines_of(token)
             edited[first:last] = [new, *([] for _ in range(first + 1, last))]
             if token.type == "html_block":  # may hold a fence now
                 as_is.add(first)
-    return "\n".join(_without_gaps(edited, as_is)).strip("\n")
+    told += known.get("told", ())
+    return "\n".join(_without_gaps(edited, as_is)).strip("\n").replace(ADDRESS, "")
+
+
+def _without_odd_blanks(text: str) -> str:
+    """Lines of white space that Markdown takes for text, such as one non-breaking space, made blank."""
+    return "\n".join("" if line.isspace() and line.strip(" \t") else line for line in text.split("\n"))
+
+
+def _fence(line: str) -> list[str]:
+    """The line that opens a fence with its language alone; a title becomes words before it."""
+    opening = _FENCE.search(line)
+    if opening is None:
+        return [line]
+    info = opening["info"]
+    language = _LANGUAGE.match(info)
+    found = _CODE_TITLE.search(info)
+    start = line[: opening.start()] + opening["fence"]
+    plain = start + (language["language"] if language else "")
+    if line.endswith(plain[opening.start() :]):
+        return [line]
+    title = next(filter(None, found.groups()), "") if found else ""
+    return _lay(line[: opening.start()], [title, "", plain[opening.start() :]]) if title else [plain]
 
 
 def _without_gaps(edited: list[list[str]], as_is: set[int]) -> Iterator[str]:
@@ -99,35 +156,49 @@ def _without_gaps(edited: list[list[str]], as_is: set[int]) -> Iterator[str]:
             blank = not line and i not in as_is
 
 
-def _edit(token: Token, content: str, lines: list[str], definitions: dict[str, Any]) -> list[str] | None:
+def _edit(token: Token, content: str, lines: list[str], known: dict[str, Any]) -> list[str] | None:
     """The lines that replace those of a block, None to leave them. `content` is the text of a paragraph or title."""
     if len(content) > LONG_PARAGRAPH:
         return None
     if token.type == "paragraph_open":
-        new = _inline(content, definitions)
+        new = _paragraph(content, known)
         return None if new == content else _lay(_prefix(lines[lines_of(token)[0]], content), new.split("\n"))
     if token.type == "heading_open":
-        line = lines[lines_of(token)[0]]
-        prefix = line[: line.index("#")] if token.markup[0] == "#" else _prefix(line, content)
-        # a title that ends in hashes would lose them as closing ones
-        title = re.sub(r"(?<!\S)(#+)$", r"\\\1", " ".join(_inline(content, definitions).split()))
-        return [f"{prefix}{'#' * int(token.tag[1])} {title}"] if title else [""]
+        return [_heading(token, content, lines[lines_of(token)[0]], known)]
     if token.type == "tr_open":
-        cells = re.split(r"(?<!\\)\|", lines[lines_of(token)[0]])
-        return ["|".join(_cell(cell, definitions) for cell in cells).rstrip(" \t")]
+        line = lines[lines_of(token)[0]]
+        cells = [] if _LISTED_LINE.fullmatch(line) else re.split(r"(?<!\\)\|", line)
+        return ["|".join(_cell(cell, known) for cell in cells).rstrip(" \t")]
     if token.type == "html_block":
         first = token.content.strip().split("\n", 1)[0]
-        return _lay(_prefix(lines[lines_of(token)[0]], first), html_lines(token.content))
-    return [""] if token.type == "definition" else None
+        return _lay(_prefix(lines[lines_of(token)[0]], first), html_lines(token.content, known["closed"]))
+    return [""] if token.type in ("definition", "hidden") else None
 
 
-def _cell(cell: str, definitions: dict[str, Any]) -> str:
+def _heading(token: Token, content: str, line: str, known: dict[str, Any]) -> str:
+    prefix = line[: line.index("#")] if token.markup[0] == "#" else _prefix(line, content)
+    title = " ".join(_inline(_PERMALINK.sub("", without_listed(content)), known).split())
+    # a title that ends in hashes would lose them as closing ones
+    title = re.sub(r"(?<!\S)(#+)$", r"\\\1", title)
+    return f"{prefix}{'#' * int(token.tag[1])} {title}" if title else ""
+
+
+def _paragraph(content: str, known: dict[str, Any]) -> str:
+    """The text of a paragraph, "" where it is none for readers."""
+    taken = _TAKEN.fullmatch(content) or _TAKEN_SEVERAL.fullmatch(content)
+    if taken:
+        known.setdefault("told", []).extend(next(filter(None, taken.groups())).split())
+        return ""
+    return _inline("\n".join(line for line in content.split("\n") if not _UNSEEN.fullmatch(line)), known)
+
+
+def _cell(cell: str, known: dict[str, Any]) -> str:
     """A cell of a table, its padding kept."""
     content = cell.strip()
-    if not content:
+    if not content or len(content) > LONG_PARAGRAPH:
         return cell
     start = cell.index(content)
-    return cell[:start] + " ".join(_inline(content, definitions).split()) + cell[start + len(content) :]
+    return cell[:start] + " ".join(_inline(content, known).split()) + cell[start + len(content) :]
 
 
 def _prefix(line: str, content: str) -> str:
@@ -146,20 +217,23 @@ def _lay(prefix: str, new: list[str]) -> list[str]:
     return [prefix + first, *(indent + line if line else indent.rstrip() for line in rest)]
 
 
-def _inline(content: str, definitions: dict[str, Any]) -> str:
+def _inline(content: str, known: dict[str, Any]) -> str:
     """A paragraph's text without tags and links; its escapes and entities undone as far as that makes no markup."""
-    tokens = inline_tokens(content, definitions)
+    closed: frozenset[str] = known["closed"]
+    content = without_empty_marks(content)
+    tokens = inline_tokens(content, known)
     if not any(token.type == "text_special" for token in tokens):
-        return _render(tokens, keep="")
+        return _render(tokens, closed, keep="")
     for keep in (_CELL_MARKS, _CELL_MARKS + _INLINE_MARKS):
-        plain = _render(tokens, keep=keep)
-        if without_shortcodes(plain) == plain == _render(inline_tokens(plain, definitions), keep=keep):
+        plain = _render(tokens, closed, keep=keep)
+        if without_shortcodes(plain) == plain == _render(inline_tokens(plain, known), closed, keep=keep):
             return plain
-    return _render(tokens, keep=None)
+    return _render(tokens, closed, keep=None)
 
 
-def _render(tokens: list[Token], *, keep: str | None) -> str:
+def _render(tokens: list[Token], closed: frozenset[str], *, keep: str | None) -> str:
     """The text of inline tokens. Escapes and entities of the characters in `keep` stay as written, all if it is None."""
+    _join_words(tokens)
     parts: list[str] = []
     begun = False  # an escape that opens a line, or follows a number there, may keep it from being a heading or an item
     for token in tokens:
@@ -167,9 +241,9 @@ def _render(tokens: list[Token], *, keep: str | None) -> str:
             undone = keep is not None and token.content not in keep and (begun or token.content.isspace())
             parts.append(token.content if undone else token.markup)
         elif token.type == "image":
-            parts.append(_render(token.children or [], keep=keep))
+            parts.append(_PICTURE_SIZE.sub("", _render(token.children or [], closed, keep=keep)))
         elif token.type == "html_inline":
-            parts.append(tag_text(token.content))
+            parts.append(tag_text(token.content, closed))
         elif token.type in ("softbreak", "hardbreak"):
             parts.append("\n")
         elif token.type not in ("link_open", "link_close"):
@@ -177,3 +251,25 @@ def _render(tokens: list[Token], *, keep: str | None) -> str:
         _, line_break, line = parts[-1].rpartition("\n") if parts else ("", "", "")
         begun = (begun and not line_break) or not (line.strip() + "0").isdigit()
     return "\n".join(line.strip() for line in "".join(parts).split("\n"))
+
+
+def _join_words(tokens: list[Token]) -> None:
+    """Take the marks from emphasis that begins or ends inside a word ("**Urlaubs**tage"), which would be two words else.
+    Figures stay apart: who writes 5*3*2 means no emphasis."""
+    texts = ["\n" if token.type.endswith("break") else token.content for token in tokens]
+    before: list[str] = [*accumulate((text[-1:] for text in texts), _last)]
+    after: list[str] = [*accumulate((text[:1] for text in reversed(texts)), _last)][::-1]
+    opened: list[int] = []
+    for i, token in enumerate(tokens):
+        if token.type in ("em_open", "strong_open"):
+            opened.append(i)
+        elif token.type in ("em_close", "strong_close"):
+            pair = (opened.pop(), i)
+            sides = [before[j] + after[j] for j in pair]
+            if any(len(side) == 2 and side.isalnum() and not side.isdigit() for side in sides):
+                for j in pair:
+                    tokens[j].markup = ""
+
+
+def _last(known: str, new: str) -> str:
+    return new or known

@@ -8,27 +8,23 @@ from functools import cache
 from typing import Any
 
 from markdown_it import MarkdownIt
-from markdown_it.rules_block import StateBlock, html_block, reference
-from markdown_it.rules_inline import StateInline, backtick
 from markdown_it.token import Token
 
-from docmind.markup.tags import is_tag_name
+from docmind.markup import rules
+from docmind.markup.tags import CLOSING
 
 CODE_BLOCKS = frozenset({"fence", "code_block"})
 MASK = "\0"
 """Stands for a character of code in a masked text. A cleaned text never holds it."""
 
-_ENDINGS = (("<!--", "-->"), ("<?", "?>"), ("<![CDATA[", "]]>"), ("<!", ">"))
-_TAG_NAME = re.compile(r"</?([A-Za-z][A-Za-z0-9-]*)")
-
 
 def block_tokens(text: str, *, html: bool) -> tuple[list[Token], dict[str, Any]]:
-    """The block tokens of `text`, inline content unparsed, and the link definitions that `inline_tokens` wants.
+    """The block tokens of `text`, inline content unparsed, and the link definitions and names that `inline_tokens` wants.
 
-    Without `html` a tag is text, as it is in a cleaned page.
+    Without `html` a tag is text and so is a box, as they are in a cleaned page.
     """
-    definitions: dict[str, Any] = {}
-    return _parser(html=html, inline=False).parse(text, definitions), definitions
+    known: dict[str, Any] = {"closed": frozenset(CLOSING.findall(text))} if html else {}
+    return _parser(html=html, inline=False).parse(text, known), known
 
 
 def inline_tokens(content: str, definitions: dict[str, Any]) -> list[Token]:
@@ -62,7 +58,7 @@ def masked(text: str) -> str:
 
 def _code_spans(prose: str) -> Iterator[tuple[int, int]]:
     """Code spans, backticks included: a run of backticks up to the next run of that length in the same block."""
-    marks = list(re.finditer(r"(?P<escape>\\*)(?P<run>`+)|\n[ \t>]*(?=\n|[-*+#|]|\d+[.)])", prose))
+    marks = list(re.finditer(r"(?<!\\)(?P<escape>\\*+)(?P<run>`++)|\n[ \t>]*(?=\n|[-*+#|]|\d+[.)])", prose))
     closers: dict[int, int] = {}
     partner: list[int | None] = [None] * len(marks)
     for i in reversed(range(len(marks))):
@@ -100,34 +96,5 @@ def _parser(*, html: bool, inline: bool) -> MarkdownIt:
     parser = _Markdown("commonmark", {"html": html, "inline_definitions": True}).enable("table")
     # text_join would merge escapes and entities into the text around them
     parser.disable(["text_join"] if inline else ["text_join", "inline"])
-    parser.inline.ruler.at("backticks", _code_span)
-    parser.block.ruler.at("html_block", _html_block, {"alt": ["paragraph", "reference", "blockquote"]})
-    parser.block.ruler.at("reference", _definition)
+    rules.add(parser, html=html, inline=inline)
     return parser
-
-
-def _code_span(state: StateInline, silent: bool) -> bool:
-    """The library's rule, which normalises white space; what stood in the source is kept instead."""
-    start = state.pos
-    found = backtick(state, silent)
-    if found and not silent and not state.pending:
-        state.tokens[-1].content = state.src[start : state.pos]
-    return found
-
-
-def _html_block(state: StateBlock, line: int, end: int, silent: bool) -> bool:
-    """The library's rule, but what is never closed would swallow the page, and a `<placeholder>` is no HTML."""
-    start = state.bMarks[line] + state.tShift[line]
-    for opening, closing in _ENDINGS:
-        if state.src.startswith(opening, start):
-            if closing not in state.env:  # looked for once a text, not once a line
-                state.env[closing] = state.src.rfind(closing)
-            return bool(start < state.env[closing]) and html_block(state, line, end, silent)
-    name = _TAG_NAME.match(state.src, start)
-    return name is not None and is_tag_name(name[1]) and html_block(state, line, end, silent)
-
-
-def _definition(state: StateBlock, line: int, end: int, silent: bool) -> bool:
-    """The library's rule, but a footnote is text: `[^1]: word` would be dropped as a link's address."""
-    start = state.bMarks[line] + state.tShift[line]
-    return not state.src.startswith("[^", start) and reference(state, line, end, silent)

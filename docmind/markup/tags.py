@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import html
 import re
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 
 from markdown_it.common.html_blocks import block_names
-from markdown_it.common.html_re import attribute
+
+from docmind.markup.tables import Tables
 
 _INLINE_NAMES = """
     a abbr acronym audio b bdi bdo big br button canvas cite code data datalist del dfn em embed font g i img input ins
@@ -15,8 +16,24 @@ _INLINE_NAMES = """
     small span strike strong style sub sup svg template textarea time tt u var video wbr
 """
 _NAMES = frozenset(_INLINE_NAMES.split()) | frozenset(block_names)
-_TAG = re.compile(rf"<(?P<closing>/?)(?P<name>[A-Za-z][A-Za-z0-9-]*){attribute}*\s*/?>|<[!?][^<>]*>")
-_ALT = re.compile(r"""\salt\s*=\s*(["'])(.*?)\1""", re.IGNORECASE | re.DOTALL)
+_TABLE_NAMES = frozenset(("table", "caption", "colgroup", "col", "thead", "tbody", "tfoot", "tr", "td", "th"))
+
+_BRACED = r"\{[^{}]*+\}"
+for _ in range(4):  # as deep as braces may nest in an attribute
+    _BRACED = rf"\{{(?:[^{{}}]++|{_BRACED})*+\}}"
+_ATTRIBUTE = (
+    rf"""(?:[A-Za-z_:@#][\w:.@#-]*+(?:\s*+=\s*+(?:[^\s"'=<>`{{}}]++|'[^']*+'|"[^"]*+"|{_BRACED}))?+|{_BRACED})"""
+)
+_NAME = r"[A-Za-z][\w.-]*+(?::[A-Za-z][\w.-]*+)?+"
+TAG = re.compile(
+    rf"<(?P<closing>/?)(?P<name>{_NAME})(?P<attributes>(?:\s++{_ATTRIBUTE})*+)\s*+(?P<empty>/?)>|<[!?][^<>]*+>"
+)
+"""A tag as HTML, JSX or Vue write it, or a comment. `empty` is its own end."""
+CLOSING = re.compile(rf"</({_NAME})\s*+>")
+
+SAID_BY = ("text", "title", "caption", "summary", "label", "header", "alt")
+"""Named arguments of shortcodes and components that are shown on the page, the most telling first."""
+_VALUE = re.compile(r"""\s(?P<name>[\w:.-]++)\s*+=\s*+(?:"(?P<double>[^"]*+)"|'(?P<single>[^']*+)')""")
 _UNREAD = [
     (re.compile(opening, re.IGNORECASE), re.compile(closing, re.IGNORECASE))
     for opening, closing in (
@@ -26,6 +43,7 @@ _UNREAD = [
     )
 ]
 _PREFORMATTED = re.compile(r"<pre\b[^<>]*>", re.IGNORECASE), re.compile(r"</pre\s*>", re.IGNORECASE)
+_EMPTY_MARK = re.compile(r"<sup\b[^<>]*>\s*</sup\s*>", re.IGNORECASE)
 
 
 def is_tag_name(name: str) -> bool:
@@ -33,48 +51,78 @@ def is_tag_name(name: str) -> bool:
     return name.lower() in _NAMES
 
 
-def tag_text(tag: str) -> str:
+def is_component(tag: re.Match[str], closed: Collection[str]) -> bool:
+    """Whether a match of TAG, of a name that HTML does not know, is a component, and no `<placeholder>`.
+
+    It is where an attribute has a value, where it ends itself, or where its name is among those `closed` in the page.
+    """
+    return tag["name"] in closed or "=" in tag["attributes"] or bool(tag["empty"])
+
+
+def tag_text(tag: str, closed: Collection[str] = ()) -> str:
     """What stands in the text for one tag or comment.
 
     A line break for a block, marks for a heading, an item, a cell and what is raised, the alternative text of an
-    image, else nothing.
-    A tag that HTML does not know stands for itself.
+    image, what a component says, else nothing. A tag that is none stands for itself.
     """
-    match = _TAG.fullmatch(tag)
+    match = TAG.fullmatch(tag)
     if match is None or match["name"] is None:
         return ""
     name = match["name"].lower()
     if not is_tag_name(name):
-        return tag
+        return _said(match) if is_component(match, closed) else tag
     if name == "img":
-        alt = _ALT.search(tag)
-        return alt[2] if alt else ""
+        return _values(match).get("alt", "")
     if re.fullmatch("h[1-6]", name):
         return "\n\n" if match["closing"] else f"\n\n{'#' * int(name[1])} "
     if name in ("li", "td", "th"):
         return "" if match["closing"] else "\n- " if name == "li" else " | "
     # A footnote mark is no further digit of the figure before it, nor is an exponent.
-    raised = "^" if name == "sup" and not match["closing"] else ""
+    raised = "^" if name == "sup" and not (match["closing"] or match["empty"]) else ""
     return "\n" if name == "br" or name in block_names else raised
 
 
-def html_lines(source: str) -> list[str]:
+def without_empty_marks(text: str) -> str:
+    """`text` without what is raised and empty, such as a badge that a style sheet draws."""
+    return _EMPTY_MARK.sub("", text)
+
+
+def html_lines(source: str, closed: Collection[str] = ()) -> list[str]:
     """A block of HTML as lines of Markdown, not indented. Comments, scripts and styles are left out, `<pre>` is a fence."""
     for opening, closing in _UNREAD:
         source = "".join(before for before, _ in _between(source, opening, closing))
     lines: list[str] = []
-    for before, code in _between(source, *_PREFORMATTED):
-        prose = "\n".join(" ".join(line.split()) for line in _prose(before).split("\n"))
+    tables = Tables()
+    for before, code in _between(without_empty_marks(source), *_PREFORMATTED):
+        if tables.in_row and lines and not lines[-1]:
+            lines.pop()  # the rows go on behind the code
+        prose = "\n".join(" ".join(line.split()) for line in _prose(before, tables, closed).split("\n"))
         lines += re.sub(r"(?<!\n)\n{2,}(?=- )", "\n", prose).split("\n")
-        if code:
-            lines += ["", *fenced(html.unescape(_TAG.sub("", code))), ""]
-    return lines
+        plain = html.unescape(TAG.sub("", code))
+        if code and tables.in_row:
+            tables.add(plain)
+        elif code:
+            lines += ["", *fenced(plain), ""]
+    return [*lines, *tables.end().split("\n")]
 
 
 def fenced(code: str, language: str = "") -> list[str]:
     """The lines of a fence that holds `code`, longer than any run of backticks in it."""
     fence = "`" * max(3, 1 + max(map(len, re.findall("`+", code)), default=0))
     return [fence + language, *code.strip("\n").split("\n"), fence]
+
+
+def _values(tag: re.Match[str]) -> dict[str, str]:
+    """The attributes of a tag that have a value in quotes, by their names in lower case."""
+    return {
+        found["name"].lower(): found["double"] if found["single"] is None else found["single"]
+        for found in _VALUE.finditer(tag["attributes"])
+    }
+
+
+def _said(tag: re.Match[str]) -> str:
+    values = {} if tag["closing"] else _values(tag)
+    return " ".join(next((values[name] for name in SAID_BY if values.get(name)), "").split())
 
 
 def _between(source: str, opening: re.Pattern[str], closing: re.Pattern[str]) -> Iterator[tuple[str, str]]:
@@ -86,44 +134,35 @@ def _between(source: str, opening: re.Pattern[str], closing: re.Pattern[str]) ->
     yield source[done:], ""
 
 
-def _prose(source: str) -> str:
-    """Tags replaced; the rows of a table brought to one line each, with a delimiter row below the first."""
+def _prose(source: str, tables: Tables, closed: Collection[str]) -> str:
+    """Tags replaced; what lies in a row of a table goes to `tables`, and comes back as lines of pipes."""
     parts: list[str] = []
-    in_table = in_row = after_mark = False
-    columns = rows = done = 0
-
-    def end_row() -> None:
-        nonlocal columns, rows, in_row
-        if in_row and columns:
-            parts.append(" |\n" if rows else f" |\n|{'---|' * columns}\n")
-            rows += 1
-        columns, in_row = 0, False
-
-    for match in _TAG.finditer(source):
+    after_mark = False
+    done = 0
+    for match in TAG.finditer(source):
         text = source[done : match.start()]
         done = match.end()
-        name, opening = (match["name"] or "").lower(), not match["closing"]
-        said = tag_text(match[0])
+        name = (match["name"] or "").lower()
+        said = tag_text(match[0], closed)
         if after_mark:
             text = text.lstrip()
-            said = said if text or not opening else said.lstrip()
-        if in_row:
-            parts.append(re.sub(r"\s+", " ", text).replace("|", r"\|"))
+            said = said if text or match["closing"] else said.lstrip()
+        if tables.in_row:
+            tables.add(text)
         else:
-            parts.append(text.strip() if in_table else text)
-        if name in ("table", "tr"):
-            end_row()
-            if name == "table":
-                in_table, rows = opening, 0
-                parts.append("\n\n")
-            else:
-                in_row = opening
-        elif in_row:
-            cell = opening and name in ("td", "th")
-            parts.append(("| " if not columns else " | ") if cell else re.sub(r"\s+", " ", said))
-            columns += cell
-        else:
-            parts.append(said)
+            parts.append(text.strip() if tables.open else text)
+        if name in _TABLE_NAMES:
+            said = tables.tag(name, _values(match), closing=bool(match["closing"]))
+        elif tables.in_row:
+            tables.add(said)
+            said = ""
+        elif said and not is_tag_name(name) and match["attributes"] and not match["empty"]:
+            said = f"\n\n{said}\n\n"  # a tab's label, a card's title
+        parts.append(said)
         after_mark = said.endswith(("- ", "# ")) or (after_mark and not text and not said)
-    parts.append(source[done:].lstrip() if after_mark else source[done:])
+    rest = source[done:]
+    if tables.in_row:
+        tables.add(rest)
+    else:
+        parts.append(rest.lstrip() if after_mark else rest)
     return "".join(parts)

@@ -46,6 +46,7 @@ def test_encoding_and_white_space_are_made_plain() -> None:
         ('{{% alert title="Take care" color="warning" %}}\ninside\n{{% /alert %}}', "Take care\ninside"),
         ('{{< figure\n  src="a.png"\n  alt="An ocelot"\n>}}', "An ocelot"),
         ("Mail {{ site.email }} now", "Mail  now"),
+        ("{{toc}}\nText", "Text"),
         ('Ask {% slack_channel "dc" %}.', "Ask dc."),
         ('Ask ({% slack_channel "aging-parents" "Aging parents" %})', "Ask (Aging parents)"),
         ('See {% page "/leave/", "Leave rules" %}', "See Leave rules"),
@@ -58,7 +59,19 @@ def test_encoding_and_white_space_are_made_plain() -> None:
             "{% highlight sh %}\n# not a heading {{ x }}\n\n    y\n{% endhighlight %}",
             "```sh\n# not a heading {{ x }}\n\n    y\n```",
         ),
+        ("{% highlight %}\nx\n{% endhighlight %}", "```\nx\n```"),
+        ("{%highlight sh%}\nx\n{%endhighlight%}", "```sh\nx\n```"),
         ('<a href="{% page "/x/" %}">Text</a>', "Text"),
+        ('<a href={{< ref "x" >}}>Text</a>', "Text"),
+        ("[Text]({{ site.url }}{% link a.md %} 'title')", "Text"),
+        ('{{% alert title="The `--sso` flag" %}}\nBody\n{{% /alert %}}', "The `--sso` flag\nBody"),
+        ('{{% note title=`Say "no"` %}}\nBody\n{{% /note %}}', 'Say "no"\nBody'),
+        ('{{< figure caption="Say \\"no\\"" >}}', 'Say "no"'),
+        ('{{% tab header="macOS" disabled=true /%}}', "macOS"),
+        ("{{< a >}}one{{< a >}}two{{< /a >}}{{< /a >}}", "onetwo"),
+        ("{% raw %}Write {{ first_name }}.{% endraw %}", "Write {{ first_name }}."),
+        ("{% raw %}Write {{ site.name }} and `{% page %}`.{% endraw %}", "Write \\{{ site.name }} and `{% page %}`."),
+        ("```md\n{{</* alert */>}}\n```", "```md\n{{< alert >}}\n```"),
     ],
 )
 def test_shortcodes_leave_what_they_say(raw: str, text: str) -> None:
@@ -66,8 +79,70 @@ def test_shortcodes_leave_what_they_say(raw: str, text: str) -> None:
 
 
 @pytest.mark.parametrize(
+    "text",
+    [
+        "A day's pay is $r=\\frac{{S}}{{260}}$ before tax.",
+        "$$\nP = \\frac{{D}}{12} \\times \\sum_{i=1}^{n} x^2+y^2\n$$",
+        "the sum is \\(s = \\sum_{i=1}^{n} d_i\\)",
+        "Use {{ to open.\nThen: 25 days.\nAnd }} to close.",
+        "Pairs are {{1, 2}, {3, 4}}, fields {{first_name}} and {{ user.name }}.",
+        "Set ${HOME} and {a, b}, not {10%} or {%5}.",
+        "{% of the total %} and {% widget wide %}",
+        "\\newcommand{%\nfoo}\n% x\n%}",
+        "x_{a=1} and f(x){b=2} and `get`{ }",
+        "if [[ -f x ]]; then x[[1]]; fi",
+        "a == b and c == d, i++ + j++, C++ and D++, 2^10 and 2^12, 100%% and 5%%, x^n^m, $5 or $6",
+        "Grants of <Company> to <your name> and <file name>.",
+        "!!! Important notice\nwithout a body",
+        "Title here\n:::",
+        "% of it",
+    ],
+)
+def test_what_only_looks_like_a_mark_is_text(text: str) -> None:
+    assert clean(text).text == text
+    assert clean(text).warnings == ()
+
+
+def test_a_tag_whose_attributes_hold_braces_is_a_tag() -> None:
+    raw = '<table><tr><th style={{ color: "red" }}>A</th><th onClick={() => { go(); }}>B</th></tr></table>'
+    assert clean(raw).text == "| A | B |\n|---|---|"
+
+
+@pytest.mark.parametrize(
+    ("raw", "line", "names"),
+    [
+        ("a\n{{ site.email }} {{ page.title | upcase }}\n{{ site.email }}", 2, "site.email, page.title | upcase"),
+        ('a\n\n{{< param "mail" >}}', 3, "mail"),
+        ('{% include "x.html" %}', 1, "x.html"),
+        ('{{% readfile file="parts/guests.md" %}}', 1, "parts/guests.md"),
+        ('--8<-- "parts/guests.md"', 1, "parts/guests.md"),
+        ("--8<--\na.md\nb.md\n--8<--", 2, "a.md, b.md"),
+        ("<<< @/snippets/a.yml{2}", 1, "@/snippets/a.yml{2}"),
+        ("<!--@include: ./parts/fire.md-->", 1, "./parts/fire.md"),
+        ("![[Sick pay#Reporting]]", 1, "Sick pay#Reporting"),
+        ("```{include} ../guests.md\n:start: a\n```", 1, "../guests.md"),
+        ("{{ site.a }}{{ site.b }}{{ site.c }}{{ site.d }}{{ site.e }}{{ site.f }}", 1, "site.d, site.e and 1 more"),
+    ],
+)
+def test_what_only_the_site_knows_is_left_out_and_told_once_a_page(raw: str, line: int, names: str) -> None:
+    cleaned = clean(raw)
+    assert not cleaned.text.removeprefix("a").strip()
+    [(found, message)] = cleaned.warnings
+    assert (found, message.endswith(names)) == (line, True), message
+
+
+def test_a_value_in_an_address_is_no_words_and_is_not_told() -> None:
+    cleaned = clean('[a]({{ site.url }}/b) <img src="{{ site.c }}" alt="d">\n\n[e]\n\n[e]: {{ site.f }}/g')
+    assert (cleaned.text, cleaned.warnings) == ("a d\n\ne", ())
+
+
+@pytest.mark.parametrize(
     ("raw", "text"),
     [
+        (
+            'See [platforms] and [calendar][releases].\n\n[platforms]: {{< relref "x" >}}\n[releases]: https://x.org/r',
+            "See platforms and calendar.",
+        ),
         ("[text](http://x 'title') ![alt](y.png)", "text alt"),
         ("[text][ref] [ref]\n\n[ref]: http://x", "text ref"),
         ("[![alt](a.png)](b)", "alt"),
@@ -110,6 +185,45 @@ def test_a_table_of_html_becomes_rows_with_cells_apart() -> None:
     assert clean(raw).text == "| Code | Days |\n|---|---|\n| A\\| B | 25 |\n\nafter"
 
 
+HEAD = "<tr><th>Country</th><th>Leave</th></tr>"
+ROWS = "<tr><td>UK</td><td>25</td></tr>"
+TABLE = "| Country | Leave |\n|---|---|\n| UK | 25 |"
+
+
+@pytest.mark.parametrize(
+    ("raw", "text"),
+    [
+        (f"<table><thead>{HEAD}</thead><tbody>{ROWS}</tbody></table>", TABLE),
+        (f"<table>\n<thead>\n{HEAD}\n</thead>\n<tfoot>\n{ROWS}\n</tfoot>\n</table>", TABLE),
+        (f"<table><colgroup><col width='40%'><col></colgroup>{HEAD}{ROWS}</table>", TABLE),
+        (f"<table>\n\n{HEAD}\n\n    {ROWS}\n\n</table>", TABLE),
+        (f"<div>\n<table>\n\n{HEAD}\n\n{ROWS}</table>\n</div>\n\nEnd", f"{TABLE}\n\nEnd"),
+        (f"- a\n\n  <table>\n\n  {HEAD}\n\n  {ROWS}\n  </table>", f"- a\n\n  {TABLE}".replace("\n|", "\n  |")),
+        (f"<table><caption>Days</caption>{HEAD}{ROWS}</table>", f"Days\n\n{TABLE}"),
+        ("<table><tr><th>A</th></tr><tr><td>\n\n**b**\n\nc\n\n</td></tr></table>", "| A |\n|---|\n| **b** c |"),
+        ("<table><tr><th>A</th></tr><tr><td><pre>b\nc</pre></td></tr></table>", "| A |\n|---|\n| b c |"),
+        ("<table><tr><th>A<th>B<tr><td>c<td>d</table>", "| A | B |\n|---|---|\n| c | d |"),
+        (
+            "<table><tr><th>A</th><th>B</th></tr><tr><td rowspan='2'>x</td><td>1</td></tr><tr><td>2</td></tr></table>",
+            "| A | B |\n|---|---|\n| x | 1 |\n| x | 2 |",
+        ),
+        (
+            "<table><tr><th>A</th><th>B</th></tr><tr><td colspan='2'>long enough</td></tr></table>",
+            "| A | B |\n|---|---|\n| long enough | |",
+        ),
+        ("<table><tr><td rowspan=999999999 colspan=x>a</td></tr></table>", "| a |\n|---|"),
+        ("<table>\n<tr><td>never closed</td>\n\nText", "| never closed |\n|---|\n\nText"),
+    ],
+)
+def test_the_wrappers_of_a_table_and_blank_lines_part_no_rows(raw: str, text: str) -> None:
+    assert clean(raw).text == text
+
+
+def test_spans_add_at_most_as_much_as_the_table_holds() -> None:
+    row = "<tr><td rowspan=999 colspan=999>" + "word " * 20
+    assert len(clean(f"<table>{row * 200}</table>").text) < 4 * 200 * len("word " * 20)
+
+
 def test_a_pipe_table_keeps_its_rows_and_its_escaped_pipe() -> None:
     raw = "| Code | Days |\n|:---|---:|\n| A\\|B | 25 |\n| [C](x)<br>D | `a\\|b` |"
     assert clean(raw).text == "| Code | Days |\n|:---|---:|\n| A\\|B | 25 |\n| C D | `a\\|b` |"
@@ -123,7 +237,8 @@ def test_a_pipe_table_keeps_its_rows_and_its_escaped_pipe() -> None:
         ("C\\# is 3\\*4, \\$5 \\[draft\\]", "C# is 3*4, $5 [draft]"),
         ("\\# no heading\n1\\. no item", "\\# no heading\n1\\. no item"),
         ("a \\[b\\](c)", "a \\[b\\](c)"),
-        ("a \\{{ b }}", "a \\{{ b }}"),
+        ("a \\{{ b }}", "a {{ b }}"),
+        ("a \\{{ site.b }}", "a \\{{ site.b }}"),
         ("a \\| b", "a \\| b"),
     ],
 )
@@ -139,9 +254,101 @@ def test_entities_and_escapes_are_undone_where_no_markup_arises(raw: str, text: 
         ("a\n# ![](x.png)\nb", "a\n\nb"),
         ("Title #\n===", "# Title \\#"),
         ("> Quoted\n> ===", "> # Quoted"),
+        ("## Annual leave { .wide #annual }", "## Annual leave"),
+        ("# Leave {#leave}", "# Leave"),
+        ('# Leave {#leave .red data-owner="people team"}', "# Leave"),
+        ("## Leave {: #leave .wide }", "## Leave"),
+        ("## Leave {: .wide} ##", "## Leave"),
+        ("Leave {#leave}\n=====", "# Leave"),
+        ("### Breaks {/* #breaks */}", "### Breaks"),
+        ('## Leave [¶](#leave "Permanent link")', "## Leave"),
+        ('## Leave <a href="#leave" id="leave"></a>', "## Leave"),
+        ('## Leave <sup class="badge" />', "## Leave"),
+        ('## Leave <sup class="badge"></sup>', "## Leave"),
+        ('## Leave <Badge type="tip" text="new" />', "## Leave new"),
+        ("## The set {1, 2} and {x}", "## The set {1, 2} and {x}"),
     ],
 )
 def test_headings_are_written_with_hashes(raw: str, text: str) -> None:
+    assert clean(raw).text == text
+
+
+@pytest.mark.parametrize(
+    ("raw", "text"),
+    [
+        ("[a](b){ .md-button } ![c](d){width=3} `e`{.py} *f*{.g}", "a c `e` *f*"),
+        ("Ask first.\n{.lead #first}\n\nThen book.\n{: .x }", "Ask first.\n\nThen book."),
+        ("| A |\n|---|\n| b |\n{.table}", "| A |\n|---|\n| b |"),
+        ("The [deadline]{.red} is the 5th", "The deadline is the 5th"),
+        (
+            "Die **Urlaubs**tage, un*frei*willig, on the **5**th, ***a**b*",
+            "Die Urlaubstage, unfreiwillig, on the 5th, *ab*",
+        ),
+        ("5*3*2 and **a** b and *c*, (*d*)", "5*3*2 and **a** b and *c*, (*d*)"),
+        ("10 m^2^, CO~2~, H~2~O, ~~old~~ ==new== ^^more^^", "10 m^2, CO2, H2O, old new more"),
+        ("{--30--}{++40++} {==x==}{>>y<<} {~~5~>6~~}", "40 x 6"),
+        ("Press ++ctrl+alt+del++", "Press ctrl+alt+del"),
+        ("leased.^[Shorter costs more.]", "leased. Shorter costs more."),
+        ("{ref}`the rules <leave>` and {sup}`2` {math}`\\frac{{S}}{2}`", "the rules and ^2 `\\frac{{S}}{2}`"),
+    ],
+)
+def test_what_dialects_add_to_a_line_leaves_its_words(raw: str, text: str) -> None:
+    assert clean(raw).text == text
+
+
+@pytest.mark.parametrize(
+    ("raw", "text"),
+    [
+        ("[[page#heading|shown]] and [[page]]", "shown and page"),
+        ("[[page#heading]] [[#part|below]] [[page#^id]]", "page > heading below page"),
+        ("| A | B |\n|---|---|\n| [[page\\|shown]] | c |", "| A | B |\n|---|---|\n| shown | c |"),
+        ("[[How to book|how-to-book]]", "How to book"),  # as a wiki writes it, its target last
+        ("![[plan.png|300]]\n\nText", "Text"),
+        ("[[toc]]\n\nText", "Text"),
+        ("in May %%was April%% with", "in May  with"),
+        ("a\n\n%%\nhidden\n\n# no heading\n%%\n\nb", "a\n\nb"),
+        ("a\n\n%%\nnever closed", "a\n\n%%\nnever closed"),
+        ("text ^carry-over\n\nmore", "text\n\nmore"),
+        ("> [!warning]- Hot *surface*\n> Wait.", "> Hot *surface*\n> Wait."),
+        ("> [!NOTE]\n> Wait.", "> Wait."),
+        ("`[[ -f x ]]` and `%%`", "`[[ -f x ]]` and `%%`"),
+    ],
+)
+def test_a_page_of_a_vault_or_wiki_shows_what_its_reader_sees(raw: str, text: str) -> None:
+    assert clean(raw).text == text
+
+
+@pytest.mark.parametrize(
+    ("raw", "text"),
+    [
+        ("!!! note\n\n    a\n\n        code\n\nb", "a\n\n    code\n\nb"),
+        ('!!! tip "T"\n    a\nb', "T\n\na\n\nb"),
+        ('??? x "T"\n\n    - a\n\n    b', "T\n\n- a\n\nb"),
+        ('=== "One"\n\n    a\n\n=== "Two"\n\n    b', "One\n\na\n\nTwo\n\nb"),
+        ('!!! a "A"\n\n    !!! b "B"\n\n        c', "A\n\nB\n\nc"),
+        ("- a\n\n    !!! b\n\n        c\n\n- d", "- a\n\n    c\n\n- d"),
+        ("!!! a\n\n    ```\n    !!! b\n        c\n    ```", "```\n!!! b\n    c\n```"),
+        ("> !!! a\n>     b", ">\n> b"),
+        ("[^1]: a\n\n    b", "[^1]: a\n\nb"),
+        ("T\n\n:   a\n\n    b", "T\n\n:   a\n\nb"),
+        (":::note\n    a\n\n    b\n:::", "a\n\nb"),
+        (":::note[T]\na\n:::\nb", "T\n\na\n\nb"),
+        ("::: details T {open}\na\n:::", "T\n\na"),
+        ("::::a\n:::b[B]\nc\n:::\n::::", "B\n\nc"),
+        ("/// note | T\n    type: x\n\na\n///", "T\n\na"),
+        ("```{note}\na\n```", "a"),
+        (":::{admonition} T\n:class: x\na\n:::", "T\n\na"),
+        ("```{code-block} py\n:caption: T\n\n# a\n```", "T\n\n```py\n# a\n```"),
+        (":::{list-table} T\n* - A\n  - B\n* - c\n  - d\n:::", "T\n\n| A | B |\n|---|---|\n| c | d |"),
+        ("````md\n```{note}\na\n```\n````", "````md\n```{note}\na\n```\n````"),
+        ("    !!! note\n        a", "    !!! note\n        a"),
+        (":::note\nnever closed", ":::note\nnever closed"),
+        ('```py title="a.py" {1,2}\nx\n```', "a.py\n\n```py\nx\n```"),
+        ("``` { .py .annotate }\nx\n```", "```py\nx\n```"),
+        ("```{r}\nx\n```", "```r\nx\n```"),
+    ],
+)
+def test_boxes_and_tabs_are_their_title_and_their_body(raw: str, text: str) -> None:
     assert clean(raw).text == text
 
 
