@@ -6,7 +6,7 @@ from collections.abc import Collection
 from fractions import Fraction
 
 from docmind.evaluation.gate.thresholds import AnswerThresholds, exact
-from docmind.evaluation.gate.verdict import Check, percent
+from docmind.evaluation.gate.verdict import Check, few, percent
 from docmind.evaluation.record.answers import REMEDY, AnswersRecord
 from docmind.evaluation.scoring.summary import Counts
 from docmind.text import plural
@@ -74,5 +74,6 @@ def _regression(
         f"{percent(exact(thresholds.max_regression_pp) / 100)} points may be lost"
     )
     named = f" (lost: {', '.join(lost[:10])}{' …' if len(lost) > 10 else ''})" if lost else ""
-    drop = Fraction(len(before) - len(after), len(same))
-    return Check("answers", drop <= exact(thresholds.max_regression_pp) / 100, told + named, "correct")
+    drop, tolerance = Fraction(len(before) - len(after), len(same)), exact(thresholds.max_regression_pp) / 100
+    passed = drop <= tolerance
+    return Check("answers", passed, told + named + ("" if passed else few(len(same), drop)), "correct")

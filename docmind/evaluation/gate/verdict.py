@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from docmind.errors import UsageError
-from docmind.evaluation.gate.compare import ALPHA, Change, Comparison, compare
+from docmind.evaluation.gate.compare import Change, Comparison, compare
 from docmind.evaluation.gate.thresholds import Thresholds, exact
 from docmind.evaluation.record.types import Record, StrategyResult
 from docmind.evaluation.scoring.spans import is_hit
@@ -86,15 +86,14 @@ def judge(record: Record, baseline: Record, thresholds: Thresholds, gated: Colle
     """The verdict on `record`, held against `baseline`. `gated` names the strategies that may fail for a regression, None
     all; floor and must_pass are the production strategy's, gated or not."""
     names = None if gated is None else frozenset(gated)
-    alpha = ALPHA if thresholds.alpha is None else thresholds.alpha
-    comparison = compare(baseline, record, alpha, names)
+    comparison = compare(baseline, record, thresholds.alpha, names, thresholds.tolerance)
     production = record.strategies.get(thresholds.production)
     faults = list(_faults(record, baseline))
     return Verdict(
         checks=(
             _floor(production, thresholds),
             *(_regression(c, thresholds) for c in comparison.changes if names is None or c.strategy in names),
-            *_must_pass(production, thresholds, record.instrument.metrics.depth),
+            *_must_pass(production, thresholds),
         ),
         incomplete=(
             *_incomplete(record, comparison, names),
@@ -165,10 +164,21 @@ def _regression(change: Change, thresholds: Thresholds) -> Check:
         significant = exact(change.adjusted) <= exact(thresholds.alpha)
         told += f" if it is significant at {thresholds.alpha}; p = {probability(change.adjusted)} after Holm"
         too_much = too_much and significant
-    return Check("regression", not too_much, told, change.strategy)
+    return Check("regression", not too_much, told + (few(change.n, change.drop) if too_much else ""), change.strategy)
 
 
-def _must_pass(production: StrategyResult | None, thresholds: Thresholds, depth: int) -> list[Check]:
+def few(n: int, drop: Fraction) -> str:
+    """What is added where a rule on points failed for a net loss of `drop`, a share of 1: that one of `n` questions is
+    worth more than may be lost, "" where it was not one alone."""
+    if drop != Fraction(1, n):
+        return ""
+    return (
+        f". One of {plural(n, 'question')} is worth {percent(drop)} points, so that the loss of any one fails: ask more, or "
+        "allow the points of one"
+    )
+
+
+def _must_pass(production: StrategyResult | None, thresholds: Thresholds) -> list[Check]:
     questions = production.questions if production else {}
     checks = []
     for name in thresholds.must_pass:
@@ -178,7 +188,7 @@ def _must_pass(production: StrategyResult | None, thresholds: Thresholds, depth:
             checks.append(Check("must_pass", None, told, thresholds.production, name))
             continue
         rank = questions[name].rank
-        place = f"at rank {rank}" if rank else f"not among the first {depth}"
+        place = f"at rank {rank}" if rank else f"not among the {plural(len(questions[name].hits), 'passage')} found"
         error = questions[name].error is not None
         told = (
             f"{name} must be won at 3 by {thresholds.production}; it {'ended in an error' if error else 'is ' + place}"

@@ -8,8 +8,9 @@ from html import escape
 from pathlib import PurePath
 from urllib.parse import quote
 
-from docmind.evaluation.gate.compare import Change, Comparison, Flip
+from docmind.evaluation.gate.compare import Change, Flip
 from docmind.evaluation.gate.verdict import Check, Verdict, probability
+from docmind.evaluation.reports import reading
 from docmind.evaluation.reports.inert import cut, markdown
 from docmind.evaluation.reports.material import Material, Report
 from docmind.evaluation.reports.tables import MISSING
@@ -60,9 +61,7 @@ def _blocks(material: Material, verdict: Verdict) -> list[_Block]:
             "| strategy | before | after | change | 95 % interval | lost | gained | p | after Holm |\n"
             "|---|---:|---:|---:|---:|---:|---:|---:|---:|"
         )
-        blocks.append(
-            _Block(head, [_row(change, verdict) for change in comparison.changes], f"\n{_reading(comparison)}")
-        )
+        blocks.append(_Block(head, [_row(change, verdict) for change in comparison.changes], f"\n{_reading(verdict)}"))
     blocks.append(
         _Block("\n**What differs from the baseline**\n", [f"- {markdown(d)}" for d in comparison.differences])
     )
@@ -104,21 +103,10 @@ def _row(change: Change, verdict: Verdict) -> str:
     return f"| {' | '.join([markdown(change.strategy) + told, *figures])} |"
 
 
-def _reading(comparison: Comparison) -> str:
-    changes = comparison.changes
-    noisy = [change.strategy for change in changes if change.within_noise]
-    least = [change.detectable for change in changes]
-    known = [drop for drop in least if drop is not None]
-    seen = (
-        f"The smallest true drop that this key would show in 8 of 10 runs (p ≤ {comparison.alpha}, one strategy) is "
-        f"{100 * min(known):.1f} to {100 * max(known):.1f} points."
-        if known
-        else "No drop could be shown with so few questions."
-    )
-    return (
-        f"p: McNemar's exact test, one-sided for a loss. Interval: paired bootstrap, percentile. "
-        f"Within noise (the interval holds 0): {len(noisy)} of {len(changes)} strategies. {seen}\n"
-    )
+def _reading(verdict: Verdict) -> str:
+    changes = verdict.comparison.changes
+    noisy = sum(change.within_noise for change in changes)
+    return f"{reading.FIGURES} Within noise: {noisy} of {len(changes)} strategies. {reading.smallest_drop(verdict)}\n"
 
 
 def _flips(

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from fractions import Fraction
 from functools import lru_cache
 from typing import Any
 
@@ -70,40 +71,48 @@ def wilson(hits: int, n: int) -> tuple[float, float]:
     return centre - half, centre + half
 
 
-def power(loss_rate: float, gain_rate: float, n: int, alpha: float) -> float:
-    """How often `mcnemar_loss` is at most `alpha` over `n` questions that are lost and gained at these true rates."""
+def power(loss_rate: float, gain_rate: float, n: int, alpha: float | None, tolerance: Fraction = Fraction(0)) -> float:
+    """How often, in [0, 1], a rule finds a loss over `n` questions that are lost and gained at these true rates: more than
+    `tolerance` of them, a share of 1, are lost net of those gained, and unless `alpha` is None `mcnemar_loss` is at most
+    `alpha` too."""
     from scipy.stats import binom
 
     flips = np.arange(n + 1)
     flip_rate = loss_rate + gain_rate
     if not flip_rate:
         return 0.0
-    found = binom.sf(_critical(n, alpha) - 1, flips, loss_rate / flip_rate)
+    found = binom.sf(_critical(n, alpha, tolerance) - 1, flips, loss_rate / flip_rate)
     return float(binom.pmf(flips, n, flip_rate) @ found)
 
 
-def smallest_drop(n: int, discordance: float, alpha: float) -> float | None:
-    """The smallest true drop of the hit rate that `mcnemar_loss` finds at `alpha` with a power of POWER; None where even
-    the loss of every question would not be found.
+def smallest_drop(n: int, discordance: float, alpha: float | None, tolerance: Fraction = Fraction(0)) -> float | None:
+    """The smallest true drop of the hit rate, a share of 1, that the rule of `power` finds with a power of POWER; None where
+    even the loss of every question would not be found.
 
     `discordance` is the share of questions that flip; a drop larger than it makes it as large.
     """
     for step in range(1, round(1 / STEP) + 1):
         drop = step * STEP
         flips = max(discordance, drop)
-        if power((flips + drop) / 2, (flips - drop) / 2, n, alpha) >= POWER:
+        if power((flips + drop) / 2, (flips - drop) / 2, n, alpha, tolerance) >= POWER:
             return drop
     return None
 
 
 @lru_cache(maxsize=8)
-def _critical(n: int, alpha: float) -> NDArray[np.int64]:
-    """For 0 to `n` flips the fewest losses that are significant; one more than the flips where none are."""
+def _critical(n: int, alpha: float | None, tolerance: Fraction) -> NDArray[np.int64]:
+    """For 0 to `n` flips the fewest losses that the rule of `power` finds; more than the flips where it finds none."""
     from scipy.stats import binom
 
     flips = np.arange(n + 1)
+    allowed = (
+        tolerance * n
+    )  # a loss is found where lost - (flips - lost) > allowed; in whole numbers, so that none rounds
+    net = (flips * allowed.denominator + allowed.numerator) // (2 * allowed.denominator) + 1
+    if alpha is None:
+        return np.asarray(net, dtype=np.int64)
     # isf gives the smallest x with P(X > x) <= alpha, so x + 1 losses are the fewest with P(X >= x + 1) <= alpha.
-    return np.asarray(binom.isf(alpha, flips, 0.5), dtype=np.int64) + 1
+    return np.maximum(net, np.asarray(binom.isf(alpha, flips, 0.5), dtype=np.int64) + 1)
 
 
 def auroc(positives: Sequence[float], negatives: Sequence[float]) -> dict[str, float | int] | None:

@@ -83,7 +83,7 @@ def test_a_change_has_the_figures_of_stats():
     assert found.p == found.adjusted == pytest.approx(92 / 2**13)
     assert (found.low, found.high) == stats.interval(11, 2, 100, stats.np.random.default_rng(stats.SEED))
     assert found.low < -0.09 < found.high < 0
-    assert found.detectable == stats.smallest_drop(100, 0.13, ALPHA)
+    assert found.detectable == stats.smallest_drop(100, 0.13, ALPHA)  # no rule is named
     assert not found.within_noise
 
 
@@ -126,11 +126,21 @@ def test_noise_is_an_interval_that_holds_0():
     assert not replace(found, low=0.01, high=0.1).within_noise
 
 
-def test_the_smallest_detectable_drop_is_that_of_the_alpha_named():
-    old, new = reference({"s": hits(60)}), results({"s": hits(60)})
-    strict, usual = compare(old, new, 0.01), compare(old, new)
-    assert (strict.alpha, usual.alpha) == (0.01, 0.05)
-    assert strict.changes[0].detectable == stats.smallest_drop(100, 0, 0.01) > usual.changes[0].detectable
+@pytest.mark.parametrize(
+    ("alpha", "tolerance", "judged", "expected"),
+    [
+        (0.01, Fraction(0), None, (0.005, Fraction(0))),
+        (0.05, Fraction(3, 100), ["s"], (0.05, Fraction(3, 100))),
+        (0.05, Fraction(3, 100), None, (0.025, Fraction(3, 100))),
+        (None, Fraction(3, 100), None, (None, Fraction(3, 100))),
+    ],
+)
+def test_the_smallest_detectable_drop_is_that_of_the_rule(alpha, tolerance, judged, expected):
+    """With alpha, what Holm holds the smallest of the judged strategies' p-values to."""
+    both = {name: hits(60) for name in "st"}
+    found = compare(reference(both), results(both), alpha, judged, tolerance)
+    assert (found.alpha, found.tolerance, found.judged) == (alpha, tolerance, 2 if judged is None else 1)
+    assert found.changes[0].detectable == stats.smallest_drop(100, 0, *expected)
 
 
 def test_the_same_runs_give_the_same_comparison():

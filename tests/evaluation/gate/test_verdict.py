@@ -106,6 +106,21 @@ def test_exactly_three_points_pass():
     assert check(verdict(hits(80, lost=1), hits(80)), "regression").told.startswith("s lost 1 question and gained 0:")
 
 
+@pytest.mark.parametrize(
+    ("n", "lost", "told"),
+    [
+        (33, 1, ". One of 33 questions is worth 3.030 points, so that the loss of any one fails: ask more, or allow"),
+        (34, 1, ""),
+        (33, 2, ""),
+    ],
+)
+def test_where_the_loss_of_one_question_fails_that_is_said(n, lost, told):
+    found = verdict(hits(20, lost=lost, of=n), hits(20, of=n), max_regression_pp=3.0)
+    assert (found.exit_code == FAILED) is (lost > 0.03 * n)
+    assert check(found, "regression").told.partition("3.0 points may be lost")[2].startswith(told)
+    assert bool(told) or check(found, "regression").told.endswith("3.0 points may be lost")
+
+
 def test_gains_make_up_for_losses():
     assert verdict(hits(50, lost=10, gained=7), hits(50), max_regression_pp=3.0).exit_code == PASSED
     assert verdict(hits(50, lost=10, gained=6), hits(50), max_regression_pp=3.0).exit_code == FAILED
@@ -172,7 +187,7 @@ def test_alpha_is_held_against_p_after_holm():
     [
         (3, True, "q1 must be won at 3 by s; it is at rank 3"),
         (4, False, "q1 must be won at 3 by s; it is at rank 4"),
-        (None, False, "q1 must be won at 3 by s; it is not among the first 10"),
+        (None, False, "q1 must be won at 3 by s; it is not among the 10 passages found"),
         ([9, 2], True, "q1 must be won at 3 by s; it is at rank 2"),
         ("KeyError: x", None, "q1 must be won at 3 by s; it ended in an error"),
     ],
