@@ -1,7 +1,8 @@
-"""Posts latest.comment.md to the pull request of a finished workflow run: one comment, edited in place ever after.
+"""Posts what a finished workflow run found to its pull request: one comment, edited in place ever after.
 
 It runs with a token that may write, so it uses the standard library alone, takes the pull request from GitHub and never
-from the folder it is given, and reads that folder's one file as text.
+from the folder it is given, and reads that folder's files as text. Whoever opened the pull request may have written that
+text: above it stands what GitHub says of the run, and nothing in it mentions, commands, loads or links to another place.
 """
 
 from __future__ import annotations
@@ -20,7 +21,9 @@ from urllib.error import HTTPError
 from urllib.parse import urlencode
 from urllib.request import Request, urlopen
 
-FILE = "latest.comment.md"
+FILES = ("latest.comment.md", "latest.answers.comment.md")
+"""Of retrieval and of answers; either may be missing."""
+
 MARKER = "<!-- docmind:retrieval -->"
 AUTHOR = ("github-actions[bot]", "Bot")
 """Login and type of the user that a workflow's own token writes as."""
@@ -73,7 +76,8 @@ def main(arguments: Sequence[str], environ: Mapping[str, str], sleep: Callable[[
     """Post the file of the folder that `arguments` names, and return the exit code: 0 posted, or rightly not; 1 not."""
     try:
         run = json.loads(Path(environ["GITHUB_EVENT_PATH"]).read_text(encoding="utf-8"))["workflow_run"]
-        body = compose(read(Path(*arguments) / FILE), run)
+        reports = [text for name in FILES if (text := read(Path(*arguments) / name)) is not None]
+        body = compose(reports, run, f"{environ['GITHUB_SERVER_URL']}/{environ['GITHUB_REPOSITORY']}/blob/")
         api = Api(environ["GITHUB_API_URL"], environ["GITHUB_TOKEN"])
         _say(_patiently(lambda: publish(api, environ["GITHUB_REPOSITORY"], run, body), sleep))
     except LeftError as reason:
@@ -89,12 +93,12 @@ def main(arguments: Sequence[str], environ: Mapping[str, str], sleep: Callable[[
     return 0
 
 
-def read(path: Path) -> str:
-    """The text of `path`, which the pull request's own code has written."""
+def read(path: Path) -> str | None:
+    """The text of `path`, which the pull request's own code has written; None where there is no such file."""
     if path.is_symlink():  # could name any file of this machine, and its contents would be published
         raise GivenUpError(f"{path.name} is a link. Only a file is read.")
     if not path.is_file():
-        raise LeftError(f"the run left no {path.name}. Its log says why.")
+        return None
     with path.open("rb") as file:
         found = file.read(4 * LIMIT + 1)  # a character has four bytes at most
     if len(found) > 4 * LIMIT:
@@ -105,13 +109,46 @@ def read(path: Path) -> str:
         raise GivenUpError(f"{path.name} is not UTF-8: {error.reason} at byte {error.start}.") from None
 
 
-def compose(text: str, run: Mapping[str, Any]) -> str:
-    """The comment: the marker, the text with nothing in it that the page would hide, and which run it is of."""
-    inert = text.replace("<!--", "&lt;!--")
-    body = f"{MARKER}\n{inert}\n[The run of {run['head_sha'][:7]}]({run['html_url']}) has the full report.\n"
+def compose(reports: Sequence[str], run: Mapping[str, Any], own: str) -> str:
+    """The comment: the marker, how the run ended as GitHub says, the reports with nothing in them that does anything, and
+    which run it is of. Links to addresses that begin with `own` stay."""
+    if not reports:
+        raise LeftError(f"the run left no {FILES[0]}. Its log says why.")
+    ended = str(run["conclusion"]).replace("_", " ")
+    body = (
+        f"{MARKER}\n**The checks of this pull request ended with: {ended}.** Below is what its own files report.\n\n"
+        + "\n".join(inert(report, own) for report in reports)
+        + f"\n[The run of {run['head_sha'][:7]}]({run['html_url']}) has the full report.\n"
+    )
     if len(body) > LIMIT:
         raise GivenUpError(f"the comment would have {len(body):,} characters. GitHub takes {LIMIT:,}.")
     return body
+
+
+GAP = "\u200b"
+"""Takes no room, and parts what GitHub would take for a mention or an address."""
+
+INERT = (
+    (r"&(?!(?:amp|lt|gt);)", "&amp;"),  # an entity may stand for any of the characters below
+    (r"<(?!/?(?:details|summary)>)", "&lt;"),
+    (r"!(?=\[)", rf"\g<0>{GAP}"),
+    (r"\](?=[(:])", rf"\g<0>{GAP}"),
+    (r":(?=//)|(?<=ww)w(?=\.)", rf"\g<0>{GAP}"),
+    (r"(?<![A-Za-z0-9])@(?=\w)|@(?=[\w-]+\.\w)|#(?=\d)|\bGH-(?=\d)", rf"\g<0>{GAP}"),
+    (r"(?m)^[ >*+.\d-]*(?=/)", rf"\g<0>{GAP}"),  # a bot's command begins a line
+    (r"(?m)(?<=\n)(?= {0,3}(?:#{1,6}(?: |$)|=+ *$|-+ *$))", GAP),  # of headings the first line may be one
+)
+"""What in a report does something, and what stands there instead. A report that DocMind wrote looks the same afterwards."""
+
+
+def inert(report: str, own: str) -> str:
+    """The report with its words, tables and folds, and no tag, image, mention, command, further heading, or link elsewhere."""
+    seen = "".join(c if c in f"\n{GAP}" or c.isprintable() else " " for c in report)
+    parts = re.split(rf"(\]\({re.escape(own)}[^\s()]*\))", seen)
+    for n in range(0, len(parts), 2):  # between the links that stay
+        for pattern, instead in INERT:
+            parts[n] = re.sub(pattern, instead, parts[n])
+    return "".join(parts)
 
 
 def publish(api: Api, repository: str, run: Mapping[str, Any], body: str) -> str:
@@ -157,16 +194,15 @@ def _patiently(publish: Callable[[], str], sleep: Callable[[float], None]) -> st
         try:
             return publish()
         except HTTPError as error:
-            asked = error.headers.get("Retry-After", "")
-            passing = error.code >= 500 or error.code == 429 or (error.code == 403 and asked)
             told = f"GitHub answered {error.code}: {_message(error)}"
-            if error.code == 403 and not passing:
+            asked = _asked(error, told)
+            if error.code == 403 and asked is None:
                 raise LeftError(
                     f"{told}. The token may not write here; the verdict and the job's summary stand."
                 ) from None
-            if not passing:
+            if asked is None and error.code != 429 and error.code < 500:
                 raise GivenUpError(told) from None
-            least = float(asked) if asked.isdigit() else 0.0
+            least = asked or 0.0
         except (OSError, HTTPException) as error:
             told, least = f"GitHub could not be reached: {error}", 0.0
         if wait is None or least > LONGEST_WAIT:
@@ -174,6 +210,19 @@ def _patiently(publish: Callable[[], str], sleep: Callable[[float], None]) -> st
         _say(f"{told}. Trying again.")
         sleep(max(wait, least))
     raise GivenUpError(f"{told}. Run this job again later.")
+
+
+def _asked(error: HTTPError, told: str) -> float | None:
+    """Seconds that GitHub wants to be left alone, None where it says nothing of it.
+
+    https://docs.github.com/rest/using-the-rest-api/rate-limits-for-the-rest-api
+    """
+    if (after := error.headers.get("Retry-After", "")).isdigit():
+        return float(after)
+    reset = error.headers.get("X-RateLimit-Reset", "")
+    if error.headers.get("X-RateLimit-Remaining") == "0" and reset.isdigit():
+        return max(0.0, float(reset) - time.time())
+    return 60.0 if error.code in (403, 429) and "rate limit" in told else None
 
 
 def _message(error: HTTPError) -> str:

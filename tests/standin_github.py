@@ -27,6 +27,7 @@ class Fault:
     status: int
     kept: bool = False
     headers: Mapping[str, str] = field(default_factory=dict)
+    message: str = ""
 
 
 class StandinGithub:
@@ -104,7 +105,9 @@ class StandinGithub:
 
             def _fail(self, fault: Fault) -> None:
                 if fault.status:
-                    self._reply(fault.status, {"message": f"stand-in\nfault {fault.status}"}, fault.headers)
+                    self._reply(
+                        fault.status, {"message": fault.message or f"stand-in\nfault {fault.status}"}, fault.headers
+                    )
                 else:
                     self.close_connection = True
 

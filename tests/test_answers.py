@@ -381,7 +381,7 @@ def test_bad_options_are_told_before_anything_is_written(place, capsys, options,
     shown = capsys.readouterr()
     assert all(part in shown.err for part in parts), shown.err
     assert "Traceback" not in shown.err
-    assert not place.out.exists()
+    assert [path.name for path in place.out.glob("*")] == ["latest.answers.comment.md"] * ("--check" in options)
     assert not place.grades.exists()
 
 
@@ -445,6 +445,14 @@ def test_the_same_answers_pass(saved, capsys):
     assert told.count("pass: ") == 5
     assert "pass: correct answers must be at least 75.0 %; they are 75.0 % (3 of 4)" in told
     assert "The gate on answers passed." in told
+    assert "differs from the committed answers" not in told
+    comment = (saved.out / "latest.answers.comment.md").read_text(encoding="utf-8")
+    assert comment.startswith(
+        "### ✅ Answers: the gate passed\n\n- ✅ **answers**: correct answers must be at least 75.0 %;"
+    )
+    assert "- key: same\n- strategy: same\n- answerer: same\n- judge: same\n- code: same\n" in comment
+    assert saved.run("--quiet") == 0
+    assert not (saved.out / "latest.answers.comment.md").exists(), "no verdict of an earlier run is left behind"
 
 
 def test_a_lost_answer_fails(saved, capsys, monkeypatch):
@@ -456,6 +464,9 @@ def test_a_lost_answer_fails(saved, capsys, monkeypatch):
     assert "FAIL: abstentions on answerable questions must be at most 0.0 %; they are 25.0 % (1 of 4)" in told
     assert re.search(r"FAIL: of 4 answerable questions .*\(lost: q4\)", told)
     assert "The gate on answers failed." in told
+    comment = (saved.out / "latest.answers.comment.md").read_text(encoding="utf-8")
+    assert comment.startswith("### ❌ Answers: the gate failed\n\n- ❌ **answers**: correct answers must be at least")
+    assert comment.index("❌ **answers**: of 4") < comment.index("✅ **answers**")
     assert saved.found()["verdicts"]["q4"] == "abstained"
 
 
@@ -465,6 +476,10 @@ def test_a_key_without_unanswerable_questions_is_not_judged_whole(saved, capsys)
     told = capsys.readouterr().err
     assert "not judged: abstentions on unanswerable questions" in told
     assert "could not judge the whole run" in told
+    assert "differs from the committed answers: key: 1 question removed (u1)" in told
+    comment = (saved.out / "latest.answers.comment.md").read_text(encoding="utf-8")
+    assert comment.startswith("### ⚠️ Answers: the gate could not judge the whole run\n\n- ⚠️ **answers**: abstentions")
+    assert "- key: 1 question removed (u1)\n" in comment
 
 
 def test_committed_answers_that_were_edited_are_refused(saved, capsys):
@@ -472,6 +487,9 @@ def test_committed_answers_that_were_edited_are_refused(saved, capsys):
     path.write_text(path.read_text().replace('"q2": "partial"', '"q2": "correct"'))
     assert saved.run("--check") == 2
     assert "was changed after it was written" in capsys.readouterr().err
+    comment = (saved.out / "latest.answers.comment.md").read_text(encoding="utf-8")
+    assert comment.startswith("### ⚠️ Answers: no verdict\n\nThe run ended before it could judge (exit code 2):\n\n- ")
+    assert "was changed after it was written" in comment
 
 
 def test_checking_and_saving_at_once_would_replace_what_is_compared_with(saved, capsys):

@@ -3,18 +3,27 @@
 import importlib.util
 import json
 import os
+import re
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
+from handmade import DOCUMENTS, hits, questions, reference, results
 from standin_github import BOT, REPOSITORY, TOKEN, Fault, StandinGithub
+
+from docmind.evaluation.gate.thresholds import Thresholds
+from docmind.evaluation.gate.verdict import judge
+from docmind.evaluation.reports import comment
+from docmind.evaluation.reports.material import Material
 
 SCRIPT = Path(__file__).parent.parent / "scripts" / "comment.py"
 MARKER = "<!-- docmind:retrieval -->"
 TEXT = "### ✅ Retrieval: the gate passed\n"
 SHA = "1a2b3c4" + 33 * "0"
-BODY = f"{MARKER}\n{TEXT}\n[The run of 1a2b3c4](https://github.test/runs/5) has the full report.\n"
+ABOVE = f"{MARKER}\n**The checks of this pull request ended with: timed out.** Below is what its own files report.\n\n"
+BODY = f"{ABOVE}{TEXT}\n[The run of 1a2b3c4](https://github.test/runs/5) has the full report.\n"
 
 
 def pull(number=7, sha=SHA, label="guest:bigger-chunks", state="open"):
@@ -32,6 +41,7 @@ def run():
     """The workflow run of the event."""
     return {
         "head_sha": SHA,
+        "conclusion": "timed_out",
         "head_branch": "bigger-chunks",
         "head_repository": {"owner": {"login": "guest"}},
         "html_url": "https://github.test/runs/5",
@@ -56,6 +66,7 @@ def environ(github, run, tmp_path):
             "GITHUB_API_URL": github.url,
             "GITHUB_EVENT_PATH": str(event),
             "GITHUB_REPOSITORY": REPOSITORY,
+            "GITHUB_SERVER_URL": "https://github.test",
             "GITHUB_TOKEN": TOKEN,
         }
 
@@ -218,6 +229,27 @@ def test_it_waits_as_long_as_github_asks(github, post_at_once, status):
     assert (code, waits) == (0, [60, 2])
 
 
+@pytest.mark.parametrize(
+    ("headers", "waits"),
+    [
+        ({"X-RateLimit-Remaining": "0", "X-RateLimit-Reset": "0"}, [1]),
+        ({"X-RateLimit-Remaining": "0", "X-RateLimit-Reset": f"{time.time() + 1000:.0f}"}, []),
+    ],
+)
+def test_a_spent_quota_is_no_missing_right(github, post_at_once, headers, waits):
+    github.faults = [Fault("POST", 403, headers=headers)]
+    code, said, waited = post_at_once()
+    assert waited == waits
+    assert code == (0 if waits else 1)
+    assert "may not write" not in said
+
+
+def test_a_limit_that_is_told_in_words_alone_is_waited_for(github, post_at_once):
+    github.faults = [Fault("POST", 403, message="You have exceeded a secondary rate limit.")]
+    code, _, waits = post_at_once()
+    assert (code, waits) == (0, [60])
+
+
 def test_it_does_not_wait_for_an_hour(github, post_at_once):
     github.faults = [Fault("POST", 429, headers={"Retry-After": "3600"})]
     code, said, waits = post_at_once()
@@ -269,11 +301,66 @@ def test_a_run_that_left_no_file_gets_no_comment(github, post, folder):
     assert not github.requests
 
 
+def test_both_reports_are_one_comment_and_either_will_do(github, post, folder):
+    (folder / "latest.answers.comment.md").write_text("### ❌ Answers\n", encoding="utf-8")
+    post()
+    assert github.comments[0]["body"] == BODY.replace(TEXT, f"{TEXT}\n### ❌ Answers\n")
+    (folder / "latest.comment.md").unlink()
+    post()
+    assert github.comments[0]["body"] == BODY.replace(TEXT, "### ❌ Answers\n")
+
+
+OWN = "https://github.test/acme/handbook/blob/"
+
+
+@pytest.mark.parametrize(
+    ("line", "live"),
+    [
+        ("ping @team, x_@team, é@team", r"(?<![A-Za-z0-9])@\w"),
+        ("&#64;team &commat;team", r"&(?!amp;)"),
+        ("/lgtm", r"(?m)^[ >*-]*/"),
+        ("> - /approve", r"(?m)^[ >*-]*/"),
+        ("![x](https://evil.test/p.png)", r"!\[|\]\(|://"),
+        ("[x](//evil.test) and [y\\](//evil.test)", r"\]\("),
+        (f"[x]({OWN}a b://c)", r"\]\("),
+        ("[x]: //evil.test/p.png", r"\]:"),
+        ("<img src=x> <a href=x> <details open> <!-- x", "<"),
+        ("www.evil.test, mailto:a@evil.test", r"www\.|@\w"),
+        ("acme/handbook#12, #12, GH-12", r"#\d|GH-\d"),
+        ("### ✅ Retrieval: the gate passed", r"(?m)^ *#"),
+        ("The gate passed\n===", r"(?m)^=+$"),
+        ("a\x1b[2J\u202eb\r/lgtm", r"[\x1b\u202e\r]"),
+    ],
+)
+def test_what_a_fork_writes_into_its_report_does_nothing(github, post, folder, line, live):
+    (folder / "latest.comment.md").write_text(f"### first\n{line}\n", encoding="utf-8")
+    assert post()[0] == 0
+    text = github.comments[0]["body"].removeprefix(f"{ABOVE}### first").partition("\n[The run of")[0]
+    assert not re.search(live, text), text
+
+
+def test_what_docmind_writes_is_posted_as_it_looks(github, post, folder):
+    """Of two strategies that lose, with questions that hold all that means something to GitHub."""
+    text = "a|b @team <!-- x --> ```\n/lgtm ![i](https://x.y/z) [l](//x.y) #12 www.x.y $a_b$ &amp; R&D"
+    before, after = (dict.fromkeys("st", found) for found in (hits(60), hits(60, 9, 2)))
+    found = results(after)
+    held = Thresholds(production="s", min_hit_at_3=0.5, max_regression_pp=3.0)
+    asked = questions(after["s"], **dict.fromkeys(after["s"], text))
+    verdict = judge(found, reference(before), held)
+    material = Material(found, {}, asked, DOCUMENTS, {}, "eval/questions.jsonl", f"{OWN}abc/", verdict)
+    [report] = comment.render(material).values()
+    (folder / "latest.comment.md").write_text(report, encoding="utf-8")
+    assert post()[0] == 0
+    posted = github.comments[0]["body"].removeprefix(ABOVE).partition("\n[The run of")[0]
+    assert posted.replace("\u200b", "") == report.replace("\u200b", "")
+    assert posted.count(f"]({OWN}abc/eval/questions.jsonl#L") == 22
+
+
 def test_a_marker_in_the_text_shows_and_hides_nothing(github, post, folder):
     (folder / "latest.comment.md").write_text(f"{MARKER} a <!-- b", encoding="utf-8")
     post()
     [comment] = github.comments
-    assert comment["body"].startswith(f"{MARKER}\n&lt;!-- docmind:retrieval --> a &lt;!-- b\n")
+    assert comment["body"].startswith(f"{ABOVE}&lt;!-- docmind:retrieval --> a &lt;!-- b\n")
     assert comment["body"].count("<!--") == 1
 
 
@@ -314,7 +401,8 @@ def test_an_event_of_another_form_is_told_in_one_line(tmp_path, event):
     (tmp_path / "event.json").write_text(event)
     (tmp_path / "latest.comment.md").write_text("text")
     told = {"GITHUB_EVENT_PATH": str(tmp_path / "event.json"), "GITHUB_API_URL": "http://127.0.0.1:9"}
-    environ = {**os.environ, **told, "GITHUB_TOKEN": TOKEN, "GITHUB_REPOSITORY": REPOSITORY}
+    told |= {"GITHUB_REPOSITORY": REPOSITORY, "GITHUB_SERVER_URL": "https://github.test"}
+    environ = {**os.environ, **told, "GITHUB_TOKEN": TOKEN}
     done = subprocess.run(
         [sys.executable, SCRIPT, tmp_path], env=environ, capture_output=True, text=True, timeout=30, check=False
     )

@@ -19,6 +19,7 @@ from docmind.cli import main
 from docmind.evaluation.record.baseline import baseline, read_baseline
 from docmind.evaluation.record.reading import read_record
 from docmind.evaluation.record.writing import dumps
+from docmind.evaluation.reports.inert import markdown, unlinked
 from docmind.models import load
 from docmind.parameters import Part, parameter
 from docmind.protocols import Progress
@@ -152,7 +153,7 @@ def checked(place, capsys) -> Callable[..., tuple[int, str]]:
         said = capsys.readouterr().err
         assert "Traceback" not in said
         told = re.findall(r"^The gate:? (.*)\.$", said, re.MULTILINE)
-        if (place.out / "latest.comment.md").exists():
+        if told:
             assert told == [WORDS[code]]
             assert said.splitlines()[-1].startswith("The gate")
             assert place.report("comment.md").startswith(f"### {'✅❌ ⚠'[code]}")
@@ -161,9 +162,16 @@ def checked(place, capsys) -> Callable[..., tuple[int, str]]:
             red = sum(map(int, re.findall(r' failures="(\d+)"', place.report("junit.xml"))))
             assert bool(red) == ("FAIL: " in said)
         else:
-            assert told == []
             assert said.startswith("error: ")
             assert code in (2, 3)
+            head, *lines = filter(None, place.report("comment.md").splitlines())
+            assert head == "### ⚠️ Retrieval: no verdict"
+            assert lines[0] == f"The run ended before it could judge (exit code {code}):"
+            error = said.removeprefix("error: ").splitlines()
+            assert lines[1:] == [f"- {markdown(line)}" for line in error]
+            [command] = place.report("annotations.txt").splitlines()
+            assert command.startswith(f"::error title=retrieval gate::there is no verdict (exit code {code}): ")
+            assert unlinked(error[-1]).replace("%", "%25") in command
         return code, said
 
     return run
@@ -196,6 +204,25 @@ def expected_code(place: Gate, reference: str = "lexical.json") -> int:
     ranks = [best(o) for o in place.results()["strategies"]["headers+bm25"]["questions"].values() if o["ranks"]]
     below = 2 * sum(rank is not None and rank <= 3 for rank in ranks) < n
     return int(below or any(100 * (len(lost) - len(won)) > 3 * n for lost, won in flips(place, reference).values()))
+
+
+@pytest.mark.parametrize("out", ["corpus/results", "closed"])
+def test_an_error_is_written_to_no_folder_that_cannot_or_must_not_hold_it(place, capsys, out):
+    (place.root / "closed").write_text("a file")
+    assert place.check("--out", str(place.root / out)) == 2
+    told = capsys.readouterr().err
+    assert "Traceback" not in told
+    assert "name another" in told or "Name another" in told
+    assert not (place.corpus / "results").exists()
+
+
+def test_a_fault_of_docmind_is_told_to_the_pull_request_too(place, monkeypatch):
+    def fail(*_: object, **__: object) -> None:
+        raise ZeroDivisionError("x")
+
+    monkeypatch.setattr("docmind.cli.evaluate.run_evaluation", fail)
+    assert place.check() == 2
+    assert "- A fault of DocMind, ZeroDivisionError: x. The log has more." in place.report("comment.md")
 
 
 # The unchanged tree

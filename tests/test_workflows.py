@@ -126,9 +126,12 @@ def test_the_job_with_the_token_runs_the_default_branch_and_installs_nothing():
 
 def test_the_comment_is_handed_over_under_the_name_that_is_asked_for():
     [download] = uses(COMMENT, "download-artifact")
-    for path, folder in [(EVAL, "results"), (ACTION, "${{ inputs.out }}")]:
+    for path, folder, file in [
+        (EVAL, "results", "latest.*comment.md"),  # of retrieval and of answers
+        (ACTION, "${{ inputs.out }}", "latest.comment.md"),
+    ]:
         given = {step["with"]["name"]: step["with"]["path"] for step in uses(path, "upload-artifact")}
-        assert given[download["with"]["name"]] == f"{folder}/latest.comment.md"
+        assert given[download["with"]["name"]] == f"{folder}/{file}"
         assert f"{folder}/latest.*" in given.values()
 
 

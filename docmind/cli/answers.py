@@ -21,18 +21,19 @@ from docmind.cli.common import (
     ThresholdsOption,
     check_answerer,
     check_outside,
+    reported,
     shown,
 )
 from docmind.cli.terminal import say, show, tell
 from docmind.config import Settings
 from docmind.errors import IncompleteError, UsageError
-from docmind.evaluation.gate.answers import judge_answers
+from docmind.evaluation.gate.answers import differences, judge_answers
 from docmind.evaluation.gate.thresholds import AnswerThresholds, read_thresholds
 from docmind.evaluation.gate.verdict import Check, exit_code
 from docmind.evaluation.key.dataset import load_questions
 from docmind.evaluation.record.answers import read_reference
 from docmind.evaluation.record.grades import agreement, read_sheet
-from docmind.evaluation.reports.answers import confidence, table
+from docmind.evaluation.reports.answers import VERDICT, comment, confidence, table
 from docmind.evaluation.scoring.answers import VERDICTS
 from docmind.files import check_writable
 from docmind.generation.answer import ANSWERERS
@@ -43,13 +44,14 @@ from docmind.llm.prices import cost
 from docmind.models import load as load_models
 from docmind.retrieval.searcher import Searcher
 from docmind.retrieval.strategies import read_strategies
-from docmind.runs.answers import RECORD, ROWS, AnswersRequest, AnswersRun, Tally, answer_questions
+from docmind.runs.answers import RECORD, ROWS, AnswersRequest, AnswersRun, Tally, answer_questions, save_failure
 from docmind.text import plural
 from docmind.types import Usage
 
 JUDGES = ", ".join(f"of {name} {provider.judge}" for name, provider in PROVIDERS.items() if provider.judge)
 
 
+@reported(save_failure)
 def answers(
     corpus: CorpusOption = DEFAULTS.corpus,
     questions: QuestionsOption = DEFAULTS.questions,
@@ -119,11 +121,22 @@ def answers(
         finally:  # an interrupted run has cost something too
             if not quiet:
                 _show_spent(tally)
-    run.save(out_dir, reference=save_baseline, grades=grades if graded else None, graded=kept)
+    checks: tuple[Check, ...] = ()
+    changed: tuple[str, ...] = ()
+    if bounds and reference:
+        checks = judge_answers(run.record, reference, bounds, run.answerable)
+        changed = differences(reference.fingerprint, run.record.fingerprint)
+    run.save(
+        out_dir,
+        reference=save_baseline,
+        grades=grades if graded else None,
+        graded=kept,
+        comment=comment(checks, changed) if checks else "",
+    )
     if not quiet:
         _show(run, request, out_dir)
-    if bounds and reference:
-        _end(judge_answers(run.record, reference, bounds, run.answerable))
+    if checks:
+        _end(checks, changed)
     if failed := run.failed:
         raise IncompleteError(
             f"{plural(len(failed), 'question')} ended in an error, {failed[0].id} first: {failed[0].error} "
@@ -187,13 +200,14 @@ def _price(name: str, usage: Usage) -> str:
     return "cost unknown" if price is None else f"about ${price:.4f} at list prices"
 
 
-def _end(checks: tuple[Check, ...]) -> None:
+def _end(checks: tuple[Check, ...], changed: tuple[str, ...]) -> None:
+    for told in changed:
+        if not told.endswith(": same"):
+            tell(f"differs from the committed answers: {told}")
     for check in checks:
         tell(f"{check.sign}: {check.told}", None if check.passed else "red")
     code = exit_code(checks)
-    tell(
-        f"The gate on answers {'passed' if code == 0 else 'failed' if code == 1 else 'could not judge the whole run'}."
-    )
+    tell(f"The gate on answers {VERDICT[code]}.")
     raise Judged(code)
 
 

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import wraps
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 from docmind.cli.terminal import progress, tell
 from docmind.config import Profile, Settings
-from docmind.errors import UsageError
+from docmind.errors import DocMindError, StorageError, UsageError
 from docmind.generation.answer import ANSWERERS
 from docmind.index import upkeep
 from docmind.llm import PROVIDERS
@@ -50,6 +51,43 @@ class Judged(Exception):  # noqa: N818 - how a command ends, no error
         self.code = code
 
 
+def reported(write: Callable[[Path, str, int], object]) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """Of a command with the options `out_dir`, `corpus` and `check`: where an error ends a gate, `write` is given the folder,
+    the error's message and the exit code, for those who do not see the terminal. The error goes on."""
+
+    def reporting(command: Callable[..., None]) -> Callable[..., None]:
+        @wraps(command)
+        def run(**options: Any) -> None:
+            try:
+                command(**options)
+            except Exception as error:
+                if (
+                    options["check"]
+                    and not isinstance(error, Judged)
+                    and not _within(options["out_dir"], options["corpus"])
+                ):
+                    _write(error, lambda told, code: write(options["out_dir"], told, code))
+                raise
+
+        return run
+
+    return reporting
+
+
+def _write(error: Exception, write: Callable[[str, int], object]) -> None:
+    told, code = f"A fault of DocMind, {type(error).__name__}: {error}. The log has more.", 2
+    if isinstance(error, DocMindError):
+        told, code = str(error), error.exit_code
+    try:
+        write(told, code)
+    except StorageError as unwritten:
+        tell(f"warning: the error stands in no report: {unwritten}", "yellow")
+
+
+def _within(out_dir: Path, corpus: Path) -> bool:
+    return out_dir.resolve().is_relative_to(corpus.resolve())
+
+
 def shown(quiet: bool) -> Progress:
     """How long steps are shown."""
     return no_progress if quiet else progress
@@ -70,7 +108,7 @@ def check_answerer(name: str, model: str | None = None) -> str:
 
 def check_outside(out_dir: Path, corpus: Path) -> None:
     """Raise UsageError where results would be written among the documents."""
-    if out_dir.resolve().is_relative_to(corpus.resolve()):
+    if _within(out_dir, corpus):
         raise UsageError(
             f"--out {out_dir} lies in the corpus {corpus}, and the report would be indexed. Name another folder."
         )

@@ -20,6 +20,7 @@ from docmind.cli.common import (
     StrategiesFileOption,
     ThresholdsOption,
     check_outside,
+    reported,
     say_built,
     say_unused,
     shown,
@@ -41,11 +42,12 @@ from docmind.retrieval.collection import Built
 from docmind.retrieval.strategies import Strategies, Strategy, read_strategies
 from docmind.runs.retrieval import Evaluation, Loaded, compare, read
 from docmind.runs.retrieval import evaluate as run_evaluation
-from docmind.runs.saving import clear
+from docmind.runs.saving import clear, save_failure
 from docmind.spec import names
 from docmind.text import plural
 
 
+@reported(save_failure)
 def evaluate(
     corpus: CorpusOption = DEFAULTS.corpus,
     questions: QuestionsOption = DEFAULTS.questions,

@@ -16,6 +16,7 @@ from docmind.evaluation.record.answerrows import Kept, Keys, Row, read_rows, spa
 from docmind.evaluation.record.answers import AnswersRecord, Fingerprint, written
 from docmind.evaluation.record.grades import sheet
 from docmind.evaluation.record.instrument import question_hashes
+from docmind.evaluation.reports.answers import COMMENT, failed
 from docmind.evaluation.scoring.answermetrics import ANSWER_METRICS, JudgedAnswer, measured
 from docmind.evaluation.scoring.answers import check_judge, span_verdict, stratified
 from docmind.evaluation.scoring.summary import summary
@@ -133,16 +134,27 @@ class AnswersRun:
         reference: bool = False,
         grades: Path | None = None,
         graded: Sequence[Mapping[str, str]] = (),
+        comment: str = "",
     ) -> None:
-        """Write the record to `folder`, with `reference` as the committed one too; and, if there is a verdict, a sheet of
-        answers to `grades`, where those of `graded` that have a grade stay. All or none; raises StorageError."""
+        """Write the record to `folder`, with `reference` as the committed one too; the gate's `comment`, if there is one; and,
+        if there is a verdict, a sheet of answers to `grades`, where those of `graded` that have a grade stay. All or none;
+        raises StorageError."""
         files = {folder / RECORD: written(self.record, seal=False)}
+        if comment:
+            files[folder / COMMENT] = comment
         if reference:
             files[folder / REFERENCE] = written(self.record, seal=True)
         if grades and any(row.verdict for row in self.rows):
             right = {q.id: q.answer if q.answer or not q.gold else "(see the evidence)" for q in self.questions}
             files[grades] = sheet(self.rows, right, graded)
         write_atomic(files)
+        if not comment:  # that of an earlier run would be taken for this one's
+            (folder / COMMENT).unlink(missing_ok=True)
+
+
+def save_failure(folder: Path, error: str, code: int) -> None:
+    """Write the comment on a run that `error` ended with this exit code to `folder`. Raises StorageError."""
+    write_atomic({folder / COMMENT: failed(error, code)})
 
 
 def answer_questions(

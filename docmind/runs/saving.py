@@ -47,6 +47,13 @@ def _reports(folder: Path, strategies: Iterable[str] = ()) -> frozenset[Path]:
     return frozenset(folder / name for report in REPORTS.values() for name in report.names(told))
 
 
+def save_failure(folder: Path, error: str, code: int) -> None:
+    """Write the reports of a run that `error` ended with this exit code to `folder`: what a pull request is
+    shown. Raises StorageError."""
+    files = {name: text for report in REPORTS.values() for name, text in report.failed(error, code).items()}
+    write_atomic({folder / name: text for name, text in files.items()})
+
+
 def machine() -> Machine:
     """Where times were taken."""
     return Machine(

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Collection
 from fractions import Fraction
 
+from docmind.evaluation.gate.compare import by_name, by_value
 from docmind.evaluation.gate.thresholds import AnswerThresholds, exact
 from docmind.evaluation.gate.verdict import Check, few, percent
-from docmind.evaluation.record.answers import REMEDY, AnswersRecord
+from docmind.evaluation.record.answers import REMEDY, AnswersRecord, Fingerprint
 from docmind.evaluation.scoring.summary import Counts
 from docmind.text import plural
 from docmind.types import Verdict
@@ -28,6 +29,18 @@ def judge_answers(
         _bound("abstentions on answerable questions", with_gold, "abstained", at_most=thresholds.max_false_abstention),
         *_abstention(without, thresholds),
         _regression(run, reference, thresholds, answerable),
+    )
+
+
+def differences(old: Fingerprint, new: Fingerprint) -> tuple[str, ...]:
+    """A sentence a part of the fingerprint on what differs, the same ones at every run, so that what is equal is told too."""
+    return (
+        by_name("key", "question", old.questions, new.questions),
+        *(
+            by_value(part, getattr(old, part), getattr(new, part))
+            for part in Fingerprint.model_fields
+            if part != "questions"
+        ),
     )
 
 

@@ -228,9 +228,9 @@ def _differences(old: Fingerprint, new: Fingerprint) -> tuple[str, ...]:
     """A sentence a part of the fingerprint, the same ones at every run, so that what is equal is told too."""
     before, after = old.instrument, new.instrument
     told = [
-        _by_name("corpus", "page", before.pages, after.pages),
-        _by_name("key", "question", before.questions, after.questions),
-        _by_value("metrics", before.metrics.model_dump(mode="json"), after.metrics.model_dump(mode="json")),
+        by_name("corpus", "page", before.pages, after.pages),
+        by_name("key", "question", before.questions, after.questions),
+        by_value("metrics", before.metrics.model_dump(mode="json"), after.metrics.model_dump(mode="json")),
     ]
     return (*told, *(_part(part, old.treatment, new.treatment) for part in {**old.treatment, **new.treatment}))
 
@@ -239,11 +239,12 @@ def _part(part: str, old: Mapping[str, Any], new: Mapping[str, Any]) -> str:
     if part == "code":
         before, after = old.get(part, {}), new.get(part, {})
         if isinstance(before, Mapping) and isinstance(after, Mapping):
-            return _by_name("code", "file", before, after)
-    return _by_value(part, old.get(part), new.get(part))
+            return by_name("code", "file", before, after)
+    return by_value(part, old.get(part), new.get(part))
 
 
-def _by_name(what: str, thing: str, old: Mapping[str, object], new: Mapping[str, object]) -> str:
+def by_name(what: str, thing: str, old: Mapping[str, object], new: Mapping[str, object]) -> str:
+    """Which of the things called `thing` were changed, added and removed, or that `what` is the same."""
     parts = []
     for verb, names in (
         ("changed", [name for name in new if name in old and old[name] != new[name]]),
@@ -256,7 +257,8 @@ def _by_name(what: str, thing: str, old: Mapping[str, object], new: Mapping[str,
     return f"{what}: {'; '.join(parts) or 'same'}"
 
 
-def _by_value(what: str, old: object, new: object) -> str:
+def by_value(what: str, old: object, new: object) -> str:
+    """Every value of `what` that differs, as "where: old → new", or that it is the same."""
     return f"{what}: {'; '.join(_changed('', old, new)) or 'same'}"
 
 

@@ -56,6 +56,11 @@ class Verdict:
         return self.gated is None or strategy in self.gated
 
     @property
+    def production(self) -> str:
+        """The strategy that the floor is of."""
+        return next(check.strategy for check in self.checks if check.name == "floor")
+
+    @property
     def exit_code(self) -> int:
         """3 where something could not be judged, else 1 where a check failed, else 0."""
         return INCOMPLETE if self.incomplete else exit_code(self.checks)

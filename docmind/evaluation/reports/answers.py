@@ -1,7 +1,13 @@
-"""The verdicts on answers and their metrics as tables of text in cells. Figures are taken from the summary, none is made."""
+"""The verdicts on answers and their metrics as tables of text in cells, and the gate's verdict as a comment. Figures are
+taken from the summary and from the checks, none is made."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
+from docmind.evaluation.gate.verdict import FAILED, INCOMPLETE, PASSED, Check, exit_code
+from docmind.evaluation.reports.comment import SIGNS, Block, fit, line, no_verdict
+from docmind.evaluation.reports.inert import markdown
 from docmind.evaluation.reports.tables import MISSING, Table, fraction, percent
 from docmind.evaluation.scoring.answers import VERDICTS
 from docmind.evaluation.scoring.summary import Area, Counts, Mean, Summary
@@ -46,3 +52,34 @@ def confidence(summary: Summary) -> Table:
         (name, shown(areas.all), shown(areas.near), shown(areas.far)) for name, areas in summary.confidence.groups()
     )
     return Table(("AUROC of the confidence", "all unanswerable", "near misses", "far ones"), rows)
+
+
+COMMENT = "latest.answers.comment.md"
+"""Beside retrieval's own comment, with which it is posted as one."""
+
+LIMIT = 4_500
+"""Bytes of it: with retrieval's it must fit into one comment."""
+
+ERROR_LENGTH = 800
+"""Characters of an error that are shown."""
+
+VERDICT = {PASSED: "passed", FAILED: "failed", INCOMPLETE: "could not judge the whole run"}
+"""The gate's verdict in words, by exit code."""
+
+
+def comment(checks: Sequence[Check], differences: Sequence[str]) -> str:
+    """The gate's verdict as Markdown: what failed first, then what differs from the committed answers."""
+    code = exit_code(checks)
+    first = sorted(checks, key=lambda check: (check.passed is True, check.passed is False))
+    return fit(
+        [
+            Block(f"### {SIGNS[code]} Answers: the gate {VERDICT[code]}\n", [line(check) for check in first]),
+            Block("\n**What differs from the committed answers**\n", [f"- {markdown(told)}" for told in differences]),
+        ],
+        LIMIT,
+    )
+
+
+def failed(error: str, code: int) -> str:
+    """The comment on a run that `error` ended with this exit code."""
+    return no_verdict("Answers", error, code, ERROR_LENGTH)

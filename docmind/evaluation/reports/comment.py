@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from html import escape
 from pathlib import PurePath
 from urllib.parse import quote
 
 from docmind.evaluation.gate.compare import Change, Flip
-from docmind.evaluation.gate.verdict import Check, Verdict, probability
+from docmind.evaluation.gate.verdict import FAILED, INCOMPLETE, PASSED, Check, Verdict, probability
 from docmind.evaluation.reports import reading
-from docmind.evaluation.reports.inert import cut, markdown
+from docmind.evaluation.reports.inert import cut, html, markdown
 from docmind.evaluation.reports.material import Material, Report
 from docmind.evaluation.reports.tables import MISSING
 from docmind.types import Question
@@ -22,12 +21,16 @@ LIMIT = 60_000
 QUESTION_LENGTH = 160
 PASSAGE_LENGTH = 120
 
-_SIGNS: Mapping[bool | None, str] = {True: "✅", False: "❌", None: "⚠️"}
-_VERDICTS = {0: "✅", 1: "❌", 3: "⚠️"}
+ERROR_LENGTH = 8_000
+"""Characters of an error that are shown: a corpus may tell of many faults at once."""
+
+_CHECKED: Mapping[bool | None, str] = {True: "✅", False: "❌", None: "⚠️"}
+SIGNS = {PASSED: "✅", FAILED: "❌", INCOMPLETE: "⚠️"}
+"""Of a verdict, by exit code."""
 
 
 @dataclass(frozen=True, slots=True)
-class _Block:
+class Block:
     """Rows between a head and a tail. Only rows are left out where room is short, and then their number is told."""
 
     head: str
@@ -40,20 +43,33 @@ def render(material: Material) -> dict[str, str]:
     verdict = material.verdict
     if verdict is None:
         return {}
-    return {"latest.comment.md": _fit(_blocks(material, verdict))}
+    return {"latest.comment.md": fit(_blocks(material, verdict), LIMIT)}
 
 
-REPORT = Report(render, ("latest.comment.md",))
+def failed(error: str, code: int) -> dict[str, str]:
+    """`latest.comment.md` of a run that `error` ended with this exit code."""
+    return {"latest.comment.md": no_verdict("Retrieval", error, code)}
 
 
-def _blocks(material: Material, verdict: Verdict) -> list[_Block]:
+REPORT = Report(render, ("latest.comment.md",), failed)
+
+
+def no_verdict(what: str, error: str, code: int, length: int = ERROR_LENGTH) -> str:
+    """The text where a run on `what` ended before it was judged: of the error's first `length` characters each line for
+    itself."""
+    lines = [f"- {markdown(told)}" for told in cut(error, length).splitlines() if told.strip()]
+    head = f"### {SIGNS[INCOMPLETE]} {what}: no verdict\n\nThe run ended before it could judge (exit code {code}):\n"
+    return fit([Block(head, lines)], LIMIT)
+
+
+def _blocks(material: Material, verdict: Verdict) -> list[Block]:
     comparison = verdict.comparison
     checks = sorted(verdict.checks, key=lambda check: (check.passed is True, check.passed is False))
     blocks = [
-        _Block(f"### {_VERDICTS[verdict.exit_code]} Retrieval: the gate {_is(verdict)}\n"),
-        _Block("", [f"- ⚠️ {markdown(reason)}" for reason in verdict.incomplete]),
-        _Block("", [f"- ℹ️ for information: {markdown(told)}" for told in verdict.information]),
-        _Block("", [_line(check) for check in checks if check.passed is not True or check.name != "regression"]),
+        Block(f"### {SIGNS[verdict.exit_code]} Retrieval: the gate {_is(verdict)}\n"),
+        Block("", [f"- ⚠️ {markdown(reason)}" for reason in verdict.incomplete]),
+        Block("", [f"- ℹ️ for information: {markdown(told)}" for told in verdict.information]),
+        Block("", [line(check) for check in checks if check.passed is not True or check.name != "regression"]),
     ]
     if comparison.changes:
         head = (
@@ -61,16 +77,14 @@ def _blocks(material: Material, verdict: Verdict) -> list[_Block]:
             "| strategy | before | after | change | 95 % interval | lost | gained | p | after Holm |\n"
             "|---|---:|---:|---:|---:|---:|---:|---:|---:|"
         )
-        blocks.append(_Block(head, [_row(change, verdict) for change in comparison.changes], f"\n{_reading(verdict)}"))
-    blocks.append(
-        _Block("\n**What differs from the baseline**\n", [f"- {markdown(d)}" for d in comparison.differences])
-    )
+        blocks.append(Block(head, [_row(change, verdict) for change in comparison.changes], f"\n{_reading(verdict)}"))
+    blocks.append(Block("\n**What differs from the baseline**\n", [f"- {markdown(d)}" for d in comparison.differences]))
     for reason, names in comparison.not_compared.items():
-        blocks.append(_Block("", [f"- questions {reason}, so not compared ({len(names)}): {_listed(names)}"]))
+        blocks.append(Block("", [f"- questions {reason}, so not compared ({len(names)}): {_listed(names)}"]))
     if comparison.added:
-        blocks.append(_Block("", [f"- strategies without a baseline: {_listed(comparison.added)}"]))
+        blocks.append(Block("", [f"- strategies without a baseline: {_listed(comparison.added)}"]))
     questions = {question.id: question for question in material.questions}
-    changes = sorted(comparison.changes, key=lambda c: (-len(c.lost), c.strategy))
+    changes = sorted(comparison.changes, key=lambda c: (c.strategy != verdict.production, -len(c.lost), c.strategy))
     blocks += [_flips(material, questions, change, "lost", change.lost) for change in changes if change.lost]
     blocks += [_flips(material, questions, change, "gained", change.gained) for change in changes if change.gained]
     return blocks
@@ -84,12 +98,15 @@ def _is(verdict: Verdict) -> str:
     return told if verdict.exit_code == 1 else " and ".join(filter(None, [told, "could not judge the whole run"]))
 
 
-def _line(check: Check) -> str:
-    return f"- {_SIGNS[check.passed]} **{check.name}**: {markdown(check.told)}"
+def line(check: Check) -> str:
+    """A check as an item of a list."""
+    return f"- {_CHECKED[check.passed]} **{check.name}**: {markdown(check.told)}"
 
 
 def _row(change: Change, verdict: Verdict) -> str:
     told = "" if verdict.judges(change.strategy) else " (for information)"
+    if change.strategy == verdict.production:
+        told = f" (production){told}"
     figures = (
         f"{100 * change.before / change.n:.1f}",
         f"{100 * change.after / change.n:.1f}",
@@ -111,14 +128,14 @@ def _reading(verdict: Verdict) -> str:
 
 def _flips(
     material: Material, questions: Mapping[str, Question], change: Change, verb: str, flips: Sequence[Flip]
-) -> _Block:
+) -> Block:
     n = f"{len(flips)} question{'s' if len(flips) > 1 else ''}"
     place = "" if verb == "gained" else " lost at | in its place |"
     head = (
-        f"\n<details><summary>{escape(change.strategy)} {verb} {n}</summary>\n\n"
+        f"\n<details><summary>{html(change.strategy)} {verb} {n}</summary>\n\n"
         f"| question | rank |{place}\n|---|---|{'---|---|' if place else ''}"
     )
-    return _Block(head, [_flip(material, questions[f.question_id], f, bool(place)) for f in flips], "\n</details>\n")
+    return Block(head, [_flip(material, questions[f.question_id], f, bool(place)) for f in flips], "\n</details>\n")
 
 
 def _flip(material: Material, question: Question, flip: Flip, displaced: bool) -> str:
@@ -148,11 +165,12 @@ def _listed(names: Sequence[str]) -> str:
     return ", ".join(map(markdown, names[:10])) + more
 
 
-def _fit(blocks: Sequence[_Block]) -> str:
-    """Whole rows, in order, as many as there is room for after all heads, tails and notes on what was left out."""
+def fit(blocks: Sequence[Block], limit: int) -> str:
+    """The text of the blocks in at most `limit` bytes: whole rows, in order, as many as there is room for after all heads,
+    tails and notes on what was left out."""
     left_out = "\n- {} more rows left out here: see latest.html and latest.json."
     if_cut = len(left_out.encode()) + len(str(sum(len(block.rows) for block in blocks)))
-    room = LIMIT - sum(len(f"{block.head}\n\n{block.tail}".encode()) + if_cut for block in blocks)
+    room = limit - sum(len(f"{block.head}\n\n{block.tail}".encode()) + if_cut for block in blocks)
     parts = []
     for block in blocks:
         shown = 0

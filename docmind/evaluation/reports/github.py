@@ -8,7 +8,7 @@ from __future__ import annotations
 from pathlib import PurePath
 
 from docmind.evaluation.gate.verdict import Verdict, failing
-from docmind.evaluation.reports.inert import cut
+from docmind.evaluation.reports.inert import cut, unlinked
 from docmind.evaluation.reports.material import Material, Report
 from docmind.text import visible
 
@@ -17,6 +17,9 @@ LIMIT = 10
 
 FIRST = 5
 """How many failed rules stand before the questions at most, so that some lines of the answer key are always shown."""
+
+ERROR_LENGTH = 4_000
+"""Characters of an error that are shown."""
 
 QUESTION_LENGTH = 200
 """Characters of a question that are shown."""
@@ -35,7 +38,13 @@ def render(material: Material) -> dict[str, str]:
     return {"latest.annotations.txt": "".join(f"{line}\n" for line in lines)}
 
 
-REPORT = Report(render, ("latest.annotations.txt",))
+def failed(error: str, code: int) -> dict[str, str]:
+    """`latest.annotations.txt` of a run that `error` ended with this exit code."""
+    told = f"there is no verdict (exit code {code}): {cut(error, ERROR_LENGTH)}"
+    return {"latest.annotations.txt": f"{_error(told)}\n"}
+
+
+REPORT = Report(render, ("latest.annotations.txt",), failed)
 
 
 def _failed(verdict: Verdict) -> list[str]:
@@ -61,7 +70,7 @@ def _lost(material: Material, verdict: Verdict) -> list[str]:
 
 
 def _error(message: str, properties: str = "title=retrieval gate") -> str:
-    return f"::error {properties}::{_data(message)}"
+    return f"::error {properties}::{_data(unlinked(message))}"
 
 
 def _data(text: str) -> str:

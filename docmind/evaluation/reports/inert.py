@@ -3,20 +3,31 @@
 from __future__ import annotations
 
 import re
+from html import escape
 
 from docmind.text import visible
 
 ZERO_WIDTH = "\u200b"
 
 
+def unlinked(text: str) -> str:
+    """Text in which GitHub finds nobody and nothing to mention and no address, wherever it stands, escaped or not."""
+    broken = re.sub(r"(?<![A-Za-z0-9])@(?=\w)|@(?=[\w-]+\.\w)|#(?=\w)|\bGH-(?=\d)", rf"\g<0>{ZERO_WIDTH}", text)
+    return re.sub(r"(://|www\.)", lambda found: found[0][:1] + ZERO_WIDTH + found[0][1:], broken)
+
+
 def markdown(text: str) -> str:
     """Text on one line that cannot break a row, open a tag or a comment, link, or mention anybody or anything."""
-    inert = visible(text).replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
-    inert = re.sub(r"([\\`*_\[\]|~!])", r"\\\1", inert)
-    # GitHub makes links of these wherever they stand, escaped or not.
-    inert = re.sub(r"(?<!\w)@(?=\w)|@(?=[\w-]+\.\w)|#(?=\w)|\bGH-(?=\d)", rf"\g<0>{ZERO_WIDTH}", inert)
-    inert = re.sub(r"(://|www\.)", lambda found: found[0][:1] + ZERO_WIDTH + found[0][1:], inert)
-    return " ".join(inert.split())
+    return unlinked(re.sub(r"([\\`*_\[\]|~!])", r"\\\1", _escaped(text)))
+
+
+def html(text: str) -> str:
+    """Text on one line, for an element within Markdown: no Markdown is read there, but mentions are looked for."""
+    return unlinked(_escaped(text))
+
+
+def _escaped(text: str) -> str:
+    return " ".join(escape(visible(text), quote=False).split())
 
 
 def cut(text: str, limit: int) -> str:

@@ -38,11 +38,13 @@ class Report:
     """A way to tell results: `render` gives its files, as texts by name; none where there is nothing to tell.
 
     `files` are the names that they may have, in which "{strategy}" stands for the slug of one of the record: what an
-    earlier run may have left behind under these would be taken for this one's.
+    earlier run may have left behind under these would be taken for this one's. `failed` gives the files that tell of a run
+    which ended in an error, from its message and the exit code.
     """
 
     render: Callable[[Material], Mapping[str, str]]
     files: tuple[str, ...]
+    failed: Callable[[str, int], Mapping[str, str]] = lambda _error, _code: {}
 
     def names(self, strategies: Iterable[str]) -> frozenset[str]:
         """The names of its files where these strategies are told."""

@@ -15,7 +15,7 @@ from docmind.evaluation.gate.thresholds import Thresholds
 from docmind.evaluation.gate.verdict import judge
 from docmind.evaluation.record.types import HitResult, QuestionResult
 from docmind.evaluation.reports import comment, diff, github, junit, trec
-from docmind.evaluation.reports.inert import cut, markdown
+from docmind.evaluation.reports.inert import cut, html, markdown
 from docmind.evaluation.reports.material import Material
 from docmind.evaluation.scoring.measures import measure
 from docmind.evaluation.scoring.metrics.judged import Judged
@@ -88,9 +88,10 @@ def test_the_comment_tells_each_failure_the_figures_and_the_flips():
     assert "- ❌ **must_pass**: q0000 must be won at 3 by s; it is not among the 10 passages found" in text
     assert "- ✅ **must_pass**: q0059 must be won at 3 by s; it is at rank 1" in text
     assert "- ✅ **floor**: Hit@3 of s must be at least 0.0 %; it is 51.0 % (51 of 100)" in text
-    rows = [line for line in text.splitlines() if re.match(r"\| [st] \|", line)]
+    rows = [line for line in text.splitlines() if re.match(r"\| [st] (\(production\) )?\|", line)]
     assert re.fullmatch(
-        r"\| s \| 60\.0 \| 51\.0 \| -9\.0 \| -\d+\.\d to -\d+\.\d \| 11 \| 2 \| 0\.011 \| 0\.022 \|", rows[0]
+        r"\| s \(production\) \| 60\.0 \| 51\.0 \| -9\.0 \| -\d+\.\d to -\d+\.\d \| 11 \| 2 \| 0\.011 \| 0\.022 \|",
+        rows[0],
     )
     assert re.fullmatch(r"\| t \| 60\.0 \| 59\.0 \| -1\.0 \| .* \| 1 \| 0 \| 0\.500 \| 0\.500 \|", rows[1])
     assert text.index("- ❌") < text.index("- ✅") < text.index("| strategy |") < text.index("<details>")
@@ -130,7 +131,7 @@ def test_strategies_for_information_are_marked_in_the_comment_and_fail_nothing()
     [row] = [line for line in text.splitlines() if line.startswith("| t ")]
     assert row.startswith("| t (for information) | 60.0 | 51.0 | -9.0 |")
     assert row.endswith("| 9 | 0 | 0.002 | – |")
-    assert "| s | 60.0 | 59.0 |" in text
+    assert "| s (production) | 60.0 | 59.0 |" in text
     assert "- ℹ️ for information: strategies of the baseline were not run: u" in text
     assert "<summary>t lost 9 questions</summary>" in text
     suites = parsed(material(after, before, gated=["s"]))
@@ -151,12 +152,31 @@ def test_the_smallest_drop_is_told_with_the_rule_that_finds_it(alpha, told):
     assert "could find no drop with so few" in comment_of(material({"s": {"q1": 1}}, {"s": {"q1": 1}}, alpha=0.01))
 
 
+def test_the_questions_that_production_lost_stand_first():
+    before, after = {name: hits(60) for name in "stu"}, {"s": hits(60, 9), "t": hits(60, 2), "u": hits(60, 7)}
+    text = comment_of(material(after, before, production="t"))
+    assert re.findall(r"<summary>(\w) lost", text) == ["t", "s", "u"]
+
+
+def test_the_comment_of_an_error_has_a_line_for_each_of_its_own_and_nothing_else_of_it_is_obeyed():
+    [(name, text)] = comment.failed("2 faults:\n\n/lgtm @team\n| a <b>", 2).items()
+    assert name == "latest.comment.md"
+    assert text == (
+        "### ⚠️ Retrieval: no verdict\n\nThe run ended before it could judge (exit code 2):\n\n"
+        "- 2 faults:\n- /lgtm @\u200bteam\n- \\| a &lt;b&gt;\n"
+    )
+    [(name, text)] = github.failed("a\n::error::b", 3).items()
+    assert name == "latest.annotations.txt"
+    assert text == "::error title=retrieval gate::there is no verdict (exit code 3): a%0A::error::b\n"
+    assert len(comment.failed("&" * 99_999, 2)["latest.comment.md"].encode()) < comment.LIMIT
+
+
 def test_names_of_strategies_are_shown_as_they_are():
     """Within <summary> no Markdown is read: a backslash would be seen there. In a cell, "_" must be kept from it."""
     name = "fixed_500+a<b"
     text = comment_of(material({name: {"q1": 9}}, {name: {"q1": 1}}, production=name))
     assert "<summary>fixed_500+a&lt;b lost 1 question</summary>" in text
-    assert "| fixed\\_500+a&lt;b |" in text
+    assert "| fixed\\_500+a&lt;b (production) |" in text
 
 
 def test_without_a_verdict_there_is_no_comment_and_no_annotation():
@@ -237,6 +257,8 @@ def test_a_hostile_question_stays_inert_and_in_one_row():
     ("text", "live"),
     [
         ("@team", "@team"),
+        ("_@team", "@team"),
+        ("é@team", "@team"),
         ("mail a@b.example", "a@b"),
         ("octo/repo#12", "repo#12"),
         ("#12", "#12"),
@@ -258,6 +280,10 @@ def test_a_hostile_question_stays_inert_and_in_one_row():
 def test_what_github_would_act_on_is_broken_up(text, live):
     assert live in text or live.startswith("\\")
     assert live not in markdown(text)
+
+
+def test_within_an_element_mentions_are_broken_up_and_marks_stay():
+    assert html("a_b <@team> &\n`x`") == "a_b &lt;@\u200bteam&gt; &amp; `x`"
 
 
 def test_what_means_nothing_to_github_stays_as_it_is():
