@@ -406,7 +406,7 @@ def test_a_deleted_page_is_told_by_the_evidence_that_is_gone(place, checked):
     assert code == 2
     for line, question in ((11, "g10"), (12, "g11")):
         assert f"questions.jsonl:{line}: {question}: unknown source 'bikes.md'" in said
-    assert not place.out.exists()
+    assert not (place.out / "latest.json").exists()
 
 
 def test_reworded_evidence_is_told_with_the_nearest_text(place, checked):
@@ -542,7 +542,7 @@ def test_a_damaged_baseline_ends_with_2_before_any_work(place, checked, damage, 
     assert f"{path}: " in said
     assert told in said
     assert "docmind eval --save-baseline" in said
-    assert not place.out.exists()
+    assert not (place.out / "latest.json").exists()
 
 
 def test_no_baseline_yet_ends_with_3_and_the_command_that_makes_it(place, checked):
@@ -550,7 +550,7 @@ def test_no_baseline_yet_ends_with_3_and_the_command_that_makes_it(place, checke
     code, said = checked()
     assert code == 3
     assert "there is no baseline. Name one with --baseline, or make it: docmind eval --save-baseline" in said
-    assert not place.out.exists()
+    assert not (place.out / "latest.json").exists()
 
 
 def test_an_empty_answer_key_and_a_filter_that_leaves_nothing_end_with_3(place, checked):
@@ -561,7 +561,7 @@ def test_an_empty_answer_key_and_a_filter_that_leaves_nothing_end_with_3(place, 
     code, said = checked()
     assert code == 3
     assert "holds no question" in said
-    assert not place.out.exists()
+    assert not (place.out / "latest.json").exists()
 
 
 def test_nothing_left_to_compare_ends_with_3(place, checked):
@@ -623,7 +623,7 @@ def test_wrong_thresholds_end_with_2_before_any_work(place, checked, changed, to
     code, said = checked()
     assert code == 2
     assert told in said
-    assert not place.out.exists()
+    assert not (place.out / "latest.json").exists()
 
 
 def test_no_thresholds_end_with_2_and_2_comes_before_3(place, checked):

@@ -8,6 +8,7 @@ from __future__ import annotations
 import reprlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -255,6 +256,9 @@ class _Evaluating:
             relevant=relevant,
             key=saving.in_repository(path) or path.as_posix(),
             link=saving.link(path),
+            corpus=searcher.settings.corpus.as_posix(),
+            commit=saving.commit(),
+            made=datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"),
         )
         return Evaluation(record, material, searcher.settings)
 

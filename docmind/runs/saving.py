@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import platform
+import subprocess
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -13,6 +14,9 @@ from docmind.evaluation.record.timings import Machine, Timings, dumps_timings
 from docmind.evaluation.record.writing import dumps
 from docmind.evaluation.reports import REPORTS, Material
 from docmind.files import write_atomic
+
+GIT_SECONDS = 10
+"""Seconds that git has to say what is checked out; a report without it is still one."""
 
 
 def clear(folder: Path) -> None:
@@ -62,6 +66,17 @@ def machine() -> Machine:
         cpus=os.cpu_count(),
         python=platform.python_version(),
     )
+
+
+def commit() -> str:
+    """What is checked out in the current folder, short, with "-dirty" where tracked files were changed since; "" where git
+    cannot say."""
+    command = ["git", "describe", "--always", "--dirty", "--abbrev=12", "--exclude=*"]
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, timeout=GIT_SECONDS, check=True)  # noqa: S603 - no input
+        return done.stdout.strip()
+    except (OSError, subprocess.SubprocessError):  # there is no git, or no repository
+        return ""
 
 
 def in_repository(path: Path) -> str:

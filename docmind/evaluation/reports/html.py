@@ -10,7 +10,7 @@ import json
 import math
 from base64 import b64encode
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from hashlib import sha256
 from importlib import resources
 from itertools import groupby
@@ -24,7 +24,9 @@ from docmind.evaluation.record.types import HitResult, QuestionResult, StrategyR
 from docmind.evaluation.reports.excerpts import CUT, Ranges, excerpt
 from docmind.evaluation.reports.inert import cut
 from docmind.evaluation.reports.material import Material, Report
-from docmind.evaluation.reports.tables import MISSING, Table, by_type, matrix, percent
+from docmind.evaluation.reports.reading import FIGURES, smallest_drop
+from docmind.evaluation.reports.sections import about, sections
+from docmind.evaluation.reports.tables import MISSING, Table, matrix, missed_by, percent
 from docmind.evaluation.scoring.attribution import LostAt
 from docmind.evaluation.scoring.spans import WON_WITHIN
 from docmind.text import plural, visible
@@ -63,9 +65,11 @@ def render(material: Material) -> dict[str, str]:
         counts=record.counts,
         errors=[(name, failed) for name, s in record.strategies.items() if (failed := _failed(s))],
         verdict=material.verdict,
+        about=about(material),
+        sections=list(sections(material)),
+        production=material.verdict.production if material.verdict else None,
         matrix=shown,
         shades=_shades(shown),
-        by_type=by_type(record),
         shade_count=SHADES,
         scatter=_scatter(scored, material.medians),
         names=names,
@@ -79,6 +83,9 @@ def render(material: Material) -> dict[str, str]:
         points=lambda value: f"{100 * value:+.1f}",
         probability=probability,
         listed=_listed,
+        in_pieces=lambda text: text.split("`"),
+        figures=FIGURES,
+        smallest_drop=smallest_drop,
     )
     return {"latest.html": visible(filled)}
 
@@ -175,7 +182,7 @@ def _data(material: Material, names: Sequence[str]) -> dict[str, Any]:
     `passages` with scores. Those that most strategies miss come first; where BUDGET ends, the others have no `hits`."""
     strategies = list(material.record.strategies.values())
     changed = _changed(material.verdict.comparison, names) if material.verdict else {}
-    questions = sorted(material.questions, key=lambda question: (-_missed(strategies, question), question.id))
+    questions = sorted(material.questions, key=lambda question: (-missed_by(material.record, question), question.id))
     rows = [_row(material, question, strategies, changed.get(question.id, {})) for question in questions]
     passages = _Passages(material.documents)
     spent = len(_json(rows))
@@ -206,10 +213,6 @@ def _changed(comparison: Comparison, names: Sequence[str]) -> Mapping[str, Mappi
     return old
 
 
-def _missed(strategies: Iterable[StrategyResult], question: Question) -> int:
-    return sum(strategy.questions[question.id].lost_at is not None for strategy in strategies)
-
-
 def _row(
     material: Material, question: Question, strategies: Sequence[StrategyResult], old: Mapping[int, int]
 ) -> dict[str, Any]:
@@ -220,7 +223,7 @@ def _row(
         "type": question.type or MISSING,
         "split": question.split or MISSING,
         "line": question.line,
-        "missed": _missed(strategies, question),
+        "missed": missed_by(material.record, question),
         "gold": [
             (piece.doc_id, "") if piece.doc_id is not None else _evidence(piece.spans[0], material.documents)
             for piece in question.gold

@@ -15,7 +15,8 @@ from docmind.types import Document, Question
 @dataclass(frozen=True, slots=True)
 class Material:
     """`timings` are by strategy; `documents` by id, those that were searched; `key` is the path of the answer key, and
-    `link` a web address that a path of the repository follows, "" where there is none. `relevant` maps strategies and
+    `link` a web address that a path of the repository follows, "" where there is none; `corpus` the folder, `commit` what
+    was checked out, and `made` when, each "" where it is not known. `relevant` maps strategies and
     questions to the ids of the chunks that cover a piece. `verdict` is None where nothing was compared."""
 
     record: Record
@@ -26,6 +27,9 @@ class Material:
     key: str
     link: str = ""
     verdict: Verdict | None = None
+    corpus: str = ""
+    commit: str = ""
+    made: str = ""
 
     @property
     def medians(self) -> Mapping[str, float]:

@@ -135,16 +135,36 @@ function passage([number, score]) {
   return make("li", "", make("p", "facts", `${page} · score ${score}`), make("p", "passage", ...marked));
 }
 
-for (const control of filters) control.addEventListener("input", filter);
+// The filters stand in the address after "#", so that what is seen can be sent to others.
+function read() {
+  const given = new URLSearchParams(location.hash.slice(1));
+  if (![...given.keys()].some((name) => filters.includes(element(name)))) return false;
+  const chosen = data.strategies.indexOf(given.get("strategy"));
+  for (const control of filters) if (control !== strategy) control.value = given.get(control.id) ?? "";
+  if (chosen >= 0) strategy.value = chosen;
+  filter();
+  return true;
+}
+
+function write() {
+  const told = new URLSearchParams({ strategy: data.strategies[strategy.value] });
+  for (const control of filters) if (control !== strategy && control.value) told.set(control.id, control.value);
+  history.replaceState(null, "", `#${told}`);
+}
+
+for (const control of filters) {
+  control.addEventListener("input", () => {
+    filter();
+    write();
+  });
+}
+window.addEventListener("hashchange", () => {
+  if (read()) element("questions").scrollIntoView();
+});
 element("more").addEventListener("click", () => {
   const first = show();
   element("list").children[first].querySelector("summary").focus();
 });
-for (const link of document.querySelectorAll("a[data-outcome]")) {
-  link.addEventListener("click", () => {
-    for (const control of filters) control.value = link.dataset[control.id] ?? "";
-    filter();
-  });
-}
 element("browser").hidden = false;
-filter();
+if (read()) element("questions").scrollIntoView();
+else filter();

@@ -12,6 +12,7 @@ from typing import get_args
 from docmind.evaluation.record.types import Record, SliceResult
 from docmind.evaluation.scoring.attribution import LostAt
 from docmind.evaluation.scoring.leakage import Leakage
+from docmind.evaluation.scoring.spans import is_hit
 from docmind.evaluation.scoring.stats import wilson
 from docmind.types import Question
 
@@ -177,10 +178,15 @@ def ladder(record: Record) -> Table | None:
     return Table(("strategy", "Hit@3", "against the original", "MRR@5"), cells)
 
 
+def missed_by(record: Record, question: Question) -> int:
+    """How many strategies have no piece of its gold among their first three; an error is no miss."""
+    found = [strategy.questions[question.id] for strategy in record.strategies.values()]
+    return sum(bool(outcome.ranks) and not is_hit(outcome.rank) for outcome in found)
+
+
 def hardest(record: Record, questions: Sequence[Question], n: int = 15) -> Table:
     """The `n` questions that most strategies miss at 3: id, type, how many miss it, and the question."""
-    strategies = record.strategies.values()
-    missed = {q.id: sum(s.questions[q.id].lost_at is not None for s in strategies) for q in questions}
+    missed = {q.id: missed_by(record, q) for q in questions}
     worst = sorted((q for q in questions if missed[q.id]), key=lambda q: (-missed[q.id], q.id))[:n]
-    rows = ((q.id, q.type or MISSING, f"{missed[q.id]} of {len(strategies)}", q.text) for q in worst)
+    rows = ((q.id, q.type or MISSING, f"{missed[q.id]} of {len(record.strategies)}", q.text) for q in worst)
     return Table(("id", "type", "missed by", "question"), tuple(rows))

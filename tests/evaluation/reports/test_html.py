@@ -5,20 +5,24 @@ import re
 from base64 import b64encode
 from dataclasses import replace
 from hashlib import sha256
+from html import unescape
 from html.parser import HTMLParser
 from itertools import pairwise
 
 import pytest
-from handmade import latency, sliced
+from handmade import latency, parts, sliced
 from handmade import results as record
 
 from docmind.evaluation.gate.compare import Change, Comparison, Flip
 from docmind.evaluation.gate.verdict import Check, Verdict
 from docmind.evaluation.record.types import Counts, HitResult, MetricsRule, QuestionResult, StrategyResult
-from docmind.evaluation.reports import html
+from docmind.evaluation.reports import html, markdown
 from docmind.evaluation.reports.html import render
 from docmind.evaluation.reports.material import Material
-from docmind.evaluation.reports.tables import by_type, matrix
+from docmind.evaluation.reports.sections import sections
+from docmind.evaluation.reports.tables import matrix
+from docmind.evaluation.scoring.leakage import Leakage
+from docmind.retrieval.strategies import read_strategies
 from docmind.types import Document, Gold, Question, Span
 
 ATTACK = "</script><img src=x onerror=alert(1)><!-- <script>"
@@ -40,7 +44,7 @@ def documents(texts):
 
 
 def outcome(rank, *, lost_at=None, hits=HITS, error=None):
-    return QuestionResult(ranks=() if error else (rank,), lost_at=lost_at, hits=hits, error=error)
+    return QuestionResult(ranks=() if rank is None else (rank,), lost_at=lost_at, hits=hits, error=error)
 
 
 def strategy(hit3, outcomes):
@@ -157,7 +161,7 @@ def test_nothing_is_loaded_and_only_the_own_style_and_script_may_run():
     assert not re.search(r"https?://", text)
     assert {value for _, a in parsed.elements for name, value in a.items() if name in ("src", "href")} == {
         "data:,",
-        "#questions",
+        "#strategy=headers%2Bvector&outcome=lost",
     }
     assert not [name for _, attributes in parsed.elements for name in attributes if name == "style" or name[:2] == "on"]
     [policy] = [a["content"] for _, a in parsed.elements if a.get("http-equiv") == "Content-Security-Policy"]
@@ -168,11 +172,52 @@ def test_nothing_is_loaded_and_only_the_own_style_and_script_may_run():
     assert "unsafe" not in policy
 
 
+def test_it_shows_all_that_the_markdown_shows():
+    """Each heading, table and sentence, whatever the record has; and when and of what it was made."""
+    names = [strategy.name for strategy in read_strategies(None).matrix]
+    found = results(dict.fromkeys(names, RESULTS.strategies["headers+vector"]))
+    for name, made in found.strategies.items():
+        chunker, mode = parts(name)
+        found.strategies[name] = made.model_copy(update={"chunker": chunker, "mode": mode})
+    rule = found.instrument.metrics.model_copy(update={"names": ("hit@3", "foo@7")})
+    instrument = found.instrument.model_copy(update={"metrics": rule})
+    shares = Leakage(shared_words={"all": 0.5}, bm25_minus_vector={"headers": {"all": -0.25}})
+    found = found.model_copy(
+        update={"leakage": shares, "fingerprint": found.fingerprint.model_copy(update={"instrument": instrument})}
+    )
+    made = material(found, corpus="our-docs", commit="c0ffee", made="2031-01-02 03:04 UTC")
+    told = list(sections(made))
+    assert [section.title for section in told] == [
+        "The ladder", "All strategies", "By type of question", "Where questions are lost", "The hardest questions",
+        "How much the questions give away", "How much is noise",
+    ]  # fmt: skip
+    text = render(made)["latest.html"]
+    plain = " ".join(unescape(re.sub(r"</?code>", "`", text)).split())
+    about = "Made 2031-01-02 03:04 UTC at commit c0ffee from our-docs (1 page) and eval/questions.jsonl."
+    assert about in plain
+    tables = re.findall(r"<table.*?</table>", text, re.DOTALL)
+    assert len(tables) == sum(len(section.tables) for section in told)
+    for section in told:
+        assert section.told in plain
+        for table in section.tables:
+            cells = re.findall(r"<t[hd][^>]*>([^<]*)</t[hd]>", tables.pop(0))
+            assert [unescape(cell) for cell in cells] == [cell for row in (table.header, *table.rows) for cell in row]
+    report = markdown.render(made)["latest.md"]
+    assert about in report
+    assert [line[3:] for line in report.splitlines() if line.startswith("## ")] == [section.title for section in told]
+
+
+def test_the_production_strategy_is_marked():
+    verdict = replace(VERDICT, checks=(replace(VERDICT.checks[0], strategy="headers+vector"),))
+    text = page(verdict=verdict)
+    assert "Production: <b>headers+vector</b>." in text
+    assert text.count('<th scope="row">headers+vector (production)</th>') == 2, (
+        "against the baseline, and in the matrix"
+    )
+
+
 def test_the_figures_are_those_of_the_results():
     text = page()
-    cells = re.findall(r"<td[^>]*>([^<]*)</td>", text)
-    tables = (matrix(RESULTS, MEDIANS), by_type(RESULTS))
-    assert cells == [cell for table in tables for line in table.rows for cell in line[1:]]
     assert "<title>headers+rerank: 100.0 %, 19.7 ms</title>" in text
     assert row(data(text), "q2")["ranks"] == [7, 2]
 

@@ -19,7 +19,8 @@ def strategy(hit3, *, dev=None, lost=None, error=None):
     """A strategy's part of the record, every metric `hit3`; `lost` maps question ids to places."""
 
     def found(question):
-        return QuestionResult(ranks=() if error else (1,), lost_at=(lost or {}).get(question), hits=(), error=error)
+        place = (lost or {}).get(question)
+        return QuestionResult(ranks=() if error else (None if place else 1,), lost_at=place, hits=(), error=error)
 
     return StrategyResult(
         chunker="", mode="",
@@ -93,6 +94,7 @@ def test_a_metric_and_a_strategy_that_are_added_stand_wherever_they_belong():
     material = Material(found, {}, asked, documents=DOCUMENTS, relevant=relevant, key="key.jsonl")
     files = {name: text for report in REPORTS.values() for name, text in report.render(material).items()}
     assert "foo@7" in files["latest.md"]
+    assert "foo@7" in files["latest.html"]
     for name in ("latest.md", "latest.html", "latest.junit.xml"):
         assert "brand\\_new" in files[name] or "brand_new" in files[name], name
     assert f"latest.{slug('headers(size=300)+brand_new')}.qrels" in files
@@ -170,6 +172,13 @@ def test_text_of_a_question_breaks_no_table():
     page = markdown(whole(**{"headers+vector": strategy(0.5, lost={"b": "fusion"})}))
     [row] = [line for line in page.splitlines() if line.startswith("| b |")]
     assert row == "| b | – | 1 of 10 | a\\|b? @\u200bteam &lt;\\!-- x --&gt; \\` |"
+
+
+def test_the_name_of_a_type_breaks_no_table():
+    made = strategy(0.5)
+    made = made.model_copy(update={"by_type": {"a|b_c": SliceResult.of(2, {"hit@3": 0.5})}})
+    page = markdown(results(**{"headers+vector": made}))
+    assert "| strategy | a\\|b\\_c (2) |" in page
 
 
 def test_an_incomplete_run_is_told_first_with_its_errors():
