@@ -14,8 +14,9 @@ from docmind.evaluation.record.baseline import read_baseline
 from docmind.evaluation.record.timings import read_bench
 from docmind.evaluation.record.types import Record
 from docmind.evaluation.reports.markdown import table
-from docmind.evaluation.reports.tables import Table, by_type, fraction, ladder, leakage, matrix, percent
+from docmind.evaluation.reports.tables import Table, by_type, fraction, hardest, ladder, leakage, matrix, percent
 from docmind.evaluation.scoring.answers import VERDICTS
+from docmind.types import Gold, Question
 
 ROOT = Path(__file__).parent.parent
 sys.path.insert(0, str(ROOT / "scripts"))
@@ -93,9 +94,16 @@ def answers() -> str:
         if area
     )
     return (
-        table(Table(("on `test`, percent", "questions", *VERDICTS), rows))
+        table(Table(("on the test half, percent", "questions", *VERDICTS), rows))
         + f"\n\nHow well their confidence tells answerable from unanswerable questions (AUROC with a 95 % interval): {told}."
     )
+
+
+def hardest_questions() -> str:
+    """The baseline knows what was missed, the key the words; where the gold stands does not matter."""
+    lines = (ROOT / "eval" / "questions.jsonl").read_text(encoding="utf-8").splitlines()
+    asked = [Question(q["id"], q["question"], (Gold(doc_id=""),), q["type"]) for q in map(json.loads, lines)]
+    return table(hardest(baseline(), asked, n=10))
 
 
 def rates() -> str:
@@ -110,6 +118,7 @@ README = {
     "types": lambda: table(by_type(baseline())),
     "ladder": lambda: table(ladder(baseline())),
     "splits": splits,
+    "hardest": hardest_questions,
     "bench": bench,
     "answers": answers,
 }

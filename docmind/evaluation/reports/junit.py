@@ -1,7 +1,8 @@
-"""The verdict as JUnit XML: a suite for the gate, and one a strategy with a test case a question.
+"""The verdict as JUnit XML: a suite for the gate, and one a strategy with a test case an answerable question.
 
-A case fails where the gate does for its sake, so that as many suites are red as the verdict says; a question that was
-lost within the tolerance is told in the case's output.
+Names hold no figure and stay the same from run to run, since dashboards tell a case's history by its name. A case fails
+where the gate does for its sake, so that as many suites are red as the verdict says. Any other question that is missed at
+3 is skipped, with what became of it: it did not pass, and nobody is asked to mend it now.
 """
 
 from __future__ import annotations
@@ -9,45 +10,33 @@ from __future__ import annotations
 from xml.etree import ElementTree as ET  # written, never parsed
 
 from docmind.evaluation.gate.compare import Change, Flip
-from docmind.evaluation.gate.verdict import failing
+from docmind.evaluation.gate.verdict import Verdict, failing
+from docmind.evaluation.record.types import QuestionResult
 from docmind.evaluation.reports.material import Material, Report
+from docmind.evaluation.scoring.spans import is_hit
 from docmind.text import visible
 
 
 def render(material: Material) -> dict[str, str]:
     """`latest.junit.xml`, with the suite of the gate where there is a verdict."""
     root = ET.Element("testsuites", name="docmind")
-    changes: dict[str, Change] = {}
-    lost: dict[str, frozenset[str]] = {}
-    if material.verdict:
-        gate = ET.SubElement(root, "testsuite", name="gate")
-        for check in material.verdict.checks:
-            case = ET.SubElement(gate, "testcase", classname="gate", name=visible(f"{check.name}: {check.told}"))
-            if check.passed is not True:
-                ET.SubElement(case, "failure" if check.passed is False else "error", message=visible(check.told))
-        for reason in material.verdict.incomplete:
-            case = ET.SubElement(gate, "testcase", classname="gate", name=visible(reason))
-            ET.SubElement(case, "error", message=visible(reason))
-        changes = {change.strategy: change for change in material.verdict.comparison.changes}
-        lost = failing(material.verdict)
+    verdict = material.verdict
+    if verdict:
+        _gate(ET.SubElement(root, "testsuite", name="gate"), verdict)
+    changes = {change.strategy: change for change in verdict.comparison.changes} if verdict else {}
+    lost = failing(verdict) if verdict else {}
     for name, strategy in material.record.strategies.items():
-        suite = ET.SubElement(root, "testsuite", name=name)
+        suite = ET.SubElement(root, "testsuite", name=visible(name))
         flips = _flips(changes.get(name))
         for question in material.questions:
             found = strategy.questions[question.id]
-            case = ET.SubElement(suite, "testcase", classname=name, name=visible(f"{question.id}: {question.text}"))
-            if found.error is not None:
-                ET.SubElement(case, "error", message=visible(found.error))
-            elif flip := flips.get(question.id):
-                told = f"rank {flip.old or 'none'} → {flip.new or 'none'}"
-                if question.id in lost.get(name, ()):
-                    ET.SubElement(case, "failure", message=told)
-                else:
-                    ET.SubElement(case, "system-out").text = told
+            if question.gold or found.error is not None:
+                case = _case(suite, name, f"{question.id}: {question.text}")
+                _tell(case, found, flips.get(question.id), question.id in lost.get(name, ()))
     for suite in root:
         suite.set("tests", str(len(suite)))
-        suite.set("failures", str(len(suite.findall("testcase/failure"))))
-        suite.set("errors", str(len(suite.findall("testcase/error"))))
+        for attribute, element in (("failures", "failure"), ("errors", "error"), ("skipped", "skipped")):
+            suite.set(attribute, str(len(suite.findall(f"testcase/{element}"))))
     ET.indent(root)
     return {"latest.junit.xml": ET.tostring(root, encoding="unicode", xml_declaration=True) + "\n"}
 
@@ -57,3 +46,33 @@ REPORT = Report(render, ("latest.junit.xml",))
 
 def _flips(change: Change | None) -> dict[str, Flip]:
     return {flip.question_id: flip for flip in (*change.lost, *change.gained)} if change else {}
+
+
+def _gate(suite: ET.Element, verdict: Verdict) -> None:
+    """A case a check, and one for the run as a whole."""
+    for check in verdict.checks:
+        case = _case(suite, "gate", ": ".join(filter(None, (check.name, check.strategy, check.question))))
+        if check.passed is True:
+            ET.SubElement(case, "system-out").text = visible(check.told)
+        else:
+            ET.SubElement(case, "error" if check.passed is None else "failure", message=visible(check.told))
+    case = _case(suite, "gate", "the run is whole and can be compared")
+    if verdict.incomplete:
+        ET.SubElement(case, "error", message=visible("; ".join(verdict.incomplete)))
+
+
+def _case(suite: ET.Element, group: str, name: str) -> ET.Element:
+    return ET.SubElement(suite, "testcase", classname=visible(group), name=visible(name))
+
+
+def _tell(case: ET.Element, found: QuestionResult, flip: Flip | None, fails: bool) -> None:
+    """What became of a question: nothing is said of one that is hit as it was before."""
+    told = f"rank {flip.old or 'none'} → {flip.new or 'none'}" if flip else f"rank {found.rank or 'none'}"
+    if found.error is not None:
+        ET.SubElement(case, "error", message=visible(found.error))
+    elif fails:
+        ET.SubElement(case, "failure", message=told)
+    elif not is_hit(found.rank):
+        ET.SubElement(case, "skipped", message=f"missed at 3: {told}{', within what may be lost' if flip else ''}")
+    elif flip:
+        ET.SubElement(case, "system-out").text = told

@@ -1,4 +1,5 @@
-"""TREC files, a run and its qrels a strategy, from which trec_eval and ir_measures get the same hit and mrr.
+"""TREC files, a run and its qrels a strategy, from which trec_eval and ir_measures get the same hit and mrr; their nDCG is
+another (eval/README.md says why), and the format has no place to say so.
 
 A chunk is relevant (1) where it covers a piece of the question's gold. Outside tools ignore the ranks and break ties
 in ways of their own, so scores here fall strictly: 1/rank. Ids are percent-encoded, since columns end at white space.

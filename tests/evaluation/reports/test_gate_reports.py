@@ -314,19 +314,42 @@ def parsed(found):
 def test_junit_has_a_suite_for_the_gate_and_one_a_strategy_that_fail_as_the_verdict_does():
     """Of s the 11 lost ones fail, q0000 once though two rules name it; t's loss is within the tolerance."""
     suites = parsed(broken())
-    counts = {n: tuple(int(s.get(k)) for k in ("tests", "failures", "errors")) for n, s in suites.items()}
-    assert counts == {"gate": (5, 2, 0), "s": (100, 11, 0), "t": (100, 0, 0)}
+    kinds = ("tests", "failures", "errors", "skipped")
+    counts = {n: tuple(int(s.get(k)) for k in kinds) for n, s in suites.items()}
+    assert counts == {"gate": (6, 2, 0, 0), "s": (100, 11, 0, 38), "t": (100, 0, 0, 41)}
     for suite in suites.values():
         assert int(suite.get("failures")) == len(suite.findall("testcase/failure"))
     first = suites["s"].find("testcase")
     assert first.get("name") == "q0000: What of q0000?"
     assert first.find("failure").get("message") == "rank 1 → none"
-    assert suites["t"].find("testcase").find("system-out").text == "rank 1 → none"
+    skipped = suites["t"].find("testcase").find("skipped")
+    assert skipped.get("message") == "missed at 3: rank 1 → none, within what may be lost"
+    assert suites["s"].findall("testcase")[99].find("skipped").get("message") == "missed at 3: rank none"
     gained = next(case for case in suites["s"] if case.get("name").startswith("q0060"))
     assert gained.find("system-out").text == "rank none → 1"
-    assert [case.get("name").split(":")[0] for case in suites["gate"]] == [
-        "floor", "regression", "regression", "must_pass", "must_pass",
+    assert [case.get("name") for case in suites["gate"]] == [
+        "floor: s", "regression: s", "regression: t", "must_pass: s: q0000", "must_pass: s: q0059",
+        "the run is whole and can be compared",
     ]  # fmt: skip
+    assert suites["gate"].find("testcase").find("system-out").text.endswith("it is 51.0 % (51 of 100)")
+
+
+def test_junit_names_stay_the_same_from_run_to_run():
+    """Whatever the figures and the verdict are."""
+    names = [
+        [(case.get("classname"), case.get("name")) for suite in parsed(found).values() for case in suite]
+        for found in (
+            material({"s": hits(60)}, {"s": hits(60)}),
+            material({"s": hits(60, 11)}, {"s": hits(60)}, min_hit_at_3=0.9),
+            material({"s": hits(60)}, {"s": hits(60), "t": hits(60)}),
+        )
+    ]
+    assert names[0] == names[1] == names[2]
+
+
+def test_junit_asks_for_nothing_where_there_is_nothing_to_find():
+    found = material({"s": {"q1": 1, "u1": (), "u2": "an error"}}, {"s": {"q1": 1, "u1": (), "u2": ()}})
+    assert [case.get("name").partition(":")[0] for case in parsed(found)["s"]] == ["q1", "u2"]
 
 
 def test_junit_of_a_run_that_passes_has_no_failure():
@@ -340,7 +363,11 @@ def test_junit_tells_errors_as_errors_and_xml_takes_every_character():
     assert case.find("error").get("message") == "KeyError: <x>\ufffd"
     assert suites["s"].get("errors") == "1"
     # The floor has no figure; the strategy t is missing; and s has an error.
-    assert (suites["gate"].get("failures"), suites["gate"].get("errors")) == ("0", "3")
+    assert (suites["gate"].get("failures"), suites["gate"].get("errors")) == ("0", "2")
+    whole = suites["gate"].findall("testcase")[-1].find("error").get("message")
+    assert whole.startswith(
+        "strategies of the baseline were not run: t; s has no metrics: 1 question ended in an error"
+    )
     strange = "\x00\x1b\ud800 <b> & \" ' ]]> é"
     case = parsed(broken(q0000=strange))["s"].find("testcase")
     assert case.get("name") == "q0000: \ufffd\ufffd\ufffd <b> & \" ' ]]> é"
