@@ -15,6 +15,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from threading import Event
 
+import numpy as np
 import pytest
 from loopback import KEY, point, seclude
 from standin_llm import LlmServer, Reply
@@ -27,6 +28,8 @@ from docmind.errors import StorageError
 from docmind.evaluation.reports.tables import Table
 from docmind.generation.answer import ANSWERERS
 from docmind.generation.prompts import ABSTENTION
+from docmind.models import Models
+from docmind.models.minilm import OnnxEmbedder
 from docmind.retrieval.strategies import read_strategies
 
 QUESTION = "How many days of annual leave?"
@@ -281,7 +284,32 @@ def test_a_missing_index_is_built_and_that_of_the_strategy_alone(place, say):
     assert re.search(r"^fixed_500: 3 chunks, 3 embedded, 0 from the cache$", err, re.MULTILINE)
     _, err = say("/strategy headers+hybrid", options=(*place.fresh, "--strategy", "fixed_500+vector"))
     assert place.indexes == {"fixed_500", "headers"}
-    assert "fixed_500: 3 chunks, 0 embedded, 3 from the cache" in err
+    assert "fixed_500: 3 chunks, index found" in err
+    assert re.search(r"^headers: \d+ chunks, \d+ embedded, \d+ from the cache$", err, re.MULTILINE)
+
+
+class Wordless(OnnxEmbedder):
+    """As the hub's embedder: no token vectors."""
+
+    has_tokens = False
+
+    @property
+    def id(self) -> str:
+        return f"{super().id}, pooled alone"
+
+    def embed_query(self, text: str) -> tuple[np.ndarray, np.ndarray]:
+        vector, tokens = super().embed_query(text)
+        return vector, tokens[:0]
+
+
+def test_a_model_without_token_vectors_shows_the_passages(place, say, monkeypatch):
+    monkeypatch.setattr("docmind.cli.chat.load_models", lambda profile: Models(Wordless(), None))
+    out, _ = say(QUESTION, options=(*place.fresh, "--strategy", "headers+vector"))
+    first, *rest = out.splitlines()
+    assert first.startswith("No sentence is quoted, since this model gives no token vectors")
+    assert first.endswith("[1] [2] [3]")
+    assert rest[0].startswith("[1] Leave (leave.md)  score ")
+    assert "You have 25 days of annual leave a year." in out
 
 
 def test_a_model_that_answers_from_a_lexical_search_needs_no_index(place, say, monkeypatch):

@@ -43,6 +43,11 @@ def left_alone(place: Workplace) -> bool:
     return [path.name for path in place.out.iterdir()] == ["latest.json"] and place.bytes() == b"as before"
 
 
+def test_the_version_is_told(capsys):
+    assert docmind.cli.main(["--version"]) == 0
+    assert capsys.readouterr().out == f"docmind {docmind.__version__}\n"
+
+
 def nothing_built(place: Workplace) -> bool:
     """Whether there is no index and no vector. What was read of the documents may be kept."""
     return not place.index_dir.exists() or all(path.name.startswith("kept.") for path in place.index_dir.iterdir())

@@ -29,6 +29,7 @@ from docmind.errors import DocMindError, UsageError
 from docmind.evaluation.gate.thresholds import read_thresholds
 from docmind.generation.answer import ANSWERERS, ask
 from docmind.generation.extractive import Extractive
+from docmind.generation.whole import Whole
 from docmind.llm import available
 from docmind.models import load as load_models
 from docmind.retrieval.engine import Engine
@@ -147,8 +148,8 @@ class _Talk:
         searcher = self.engine.searcher(progress)
         wanted = searcher.find(self.strategy)
         searcher.retriever(wanted, progress)
-        if self.provider == Extractive.name:
-            searcher.collection(wanted.chunker).tokens  # noqa: B018 - refuses a model without them
+        if self.provider == Extractive.name and searcher.embedder.has_tokens:
+            searcher.collection(wanted.chunker).tokens  # noqa: B018 - built now, and not at the first question
 
     def read(self, line: str) -> bool:
         """Answer a question or do a command; False where it says to leave. What the user can mend is told, and the
@@ -226,6 +227,9 @@ class _Talk:
             tell("warning: this answer cites no passage; nothing shows that it is right", "yellow")
         self.last = answer
         self.turns += [Turn("user", question), Turn("assistant", answer.text)]
+        if answer.answerer == Whole.name and answer.citations:
+            self._show_sources()
+            return
         for citation in sorted(answer.citations, key=lambda citation: citation.number):
             place = self._place(citation.hit.chunk.doc_id, citation.hit.chunk.path)
             say(f"  [{citation.number}] {place}", "dim")

@@ -10,7 +10,7 @@ from io import TextIOWrapper
 import typer
 
 from docmind.cli import answers, chat, evaluate, index, strategies
-from docmind.cli.common import Judged
+from docmind.cli.common import Judged, version
 from docmind.cli.terminal import Warnings, tell
 from docmind.errors import DocMindError
 
@@ -20,6 +20,7 @@ app = typer.Typer(
     add_completion=False,
     pretty_exceptions_enable=False,
 )
+app.callback()(version)
 app.command("index")(index.index)
 app.command("eval")(evaluate.evaluate)
 app.command("diff")(evaluate.diff)

@@ -9,7 +9,8 @@ from typing import Annotated, Any
 
 import typer
 
-from docmind.cli.terminal import progress, tell
+from docmind import __version__
+from docmind.cli.terminal import progress, say, tell
 from docmind.config import Profile, Settings
 from docmind.errors import DocMindError, StorageError, UsageError
 from docmind.generation.answer import ANSWERERS
@@ -41,6 +42,20 @@ StrategiesFileOption = Annotated[
     Path, typer.Option("--strategies-file", help="Names strategies, and says which are scored.")
 ]
 QuietOption = Annotated[bool, typer.Option("--quiet", help="Show no progress and no table; warnings and errors stay.")]
+
+
+def _tell_version(wanted: bool) -> None:
+    if wanted:
+        say(f"docmind {__version__}")
+        raise typer.Exit
+
+
+def version(
+    _: Annotated[
+        bool, typer.Option("--version", callback=_tell_version, is_eager=True, help="Tell the version and leave.")
+    ] = False,
+) -> None:
+    """DocMind measures retrieval for RAG and keeps it from getting worse."""
 
 
 class Judged(Exception):  # noqa: N818 - how a command ends, no error
@@ -115,10 +130,11 @@ def check_outside(out_dir: Path, corpus: Path) -> None:
 
 
 def say_built(built: Built) -> None:
-    """What of an index had to be embedded."""
+    """What of an index had to be embedded, or that it was there."""
     windows = f"; {built.windows} windows embedded to find its breaks" if built.windows else ""
     found = built.chunks - built.embedded
-    tell(f"{built.chunker}: {built.chunks} chunks, {built.embedded} embedded, {found} from the cache{windows}")
+    took = "index found" if built.there else f"{built.embedded} embedded, {found} from the cache"
+    tell(f"{built.chunker}: {built.chunks} chunks, {took}{windows}")
 
 
 def say_unused(index_dir: Path) -> None:

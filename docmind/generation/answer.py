@@ -11,6 +11,7 @@ from docmind.errors import UsageError
 from docmind.generation.context import PASSAGES
 from docmind.generation.extractive import Extractive
 from docmind.generation.generative import Generative
+from docmind.generation.whole import Whole
 from docmind.llm import PROVIDERS
 from docmind.protocols import Answerer
 from docmind.retrieval.searcher import Searcher, asked
@@ -25,10 +26,13 @@ LONGEST_QUESTION = 4_000
 
 
 def answerer(name: str, searcher: Searcher, strategy: str | Strategy, model: str | None = None) -> Answerer:
-    """The answerer of that name for what `strategy` finds; `model` is a provider's, its default if None.
+    """The answerer of that name for what `strategy` finds; `model` is a provider's, its default if None. Where the searcher's
+    model gives no token vectors, by which sentences are chosen, the passages stand in for the extractive answers.
 
     Raises UsageError for an unknown name, LanguageModelError where its key is missing.
     """
+    if name == Extractive.name and not searcher.embedder.has_tokens:
+        return Whole()
     if name == Extractive.name:
         collection = searcher.collection(searcher.find(strategy).chunker)
         return Extractive(searcher.embedder, collection.token_vectors, searcher.documents)

@@ -60,8 +60,10 @@ ATTEMPTS = 3
 class Index:
     """An opened index: `vectors`, and `tokens` where the model gives them. Positions are those of `chunks`."""
 
-    def __init__(self, folder: Path, chunks: Sequence[Chunk]) -> None:
+    def __init__(self, folder: Path, chunks: Sequence[Chunk], *, built: bool = False) -> None:
+        """`built`: it was made just now, and not found."""
         self.folder = folder
+        self.built = built
         self.vectors = ChromaIndex(folder, chunks)
         self.tokens = TokenStore(folder) if (folder / tokens.FILES[0]).exists() else None
 
@@ -85,7 +87,7 @@ def open_or_build(
                 advance(len(chunks))
             return Index(folder, chunks)
         _build(folder, chunks, embedder, advance)
-        return Index(folder, chunks)
+        return Index(folder, chunks, built=True)
     except OSError as error:
         raise StorageError(
             f"{folder}: the index cannot be written or read ({error}). It needs a folder that can be written and free "

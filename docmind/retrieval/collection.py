@@ -18,12 +18,14 @@ from docmind.types import Chunk, Split
 @dataclass(frozen=True, slots=True)
 class Built:
     """What it took to have an index: the chunker as it was named, how many chunks, how many of them were embedded rather
-    than found in the cache, and how many windows were embedded only to find where the chunks should end."""
+    than found in the cache, how many windows were embedded only to find where the chunks should end, and whether the index
+    was there already, so that no chunk was looked for."""
 
     chunker: str
     chunks: int
     embedded: int
     windows: int
+    there: bool = False
 
 
 class Collection:

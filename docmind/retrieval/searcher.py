@@ -174,7 +174,8 @@ class Searcher:
         with progress(f"{chunker.label}: embedding", len(chunks)) as advance:
             index = open_or_build(slug(chunker.label), chunks, self.embedder, self.settings.index_dir, advance)
         upkeep.note(index.folder, self.settings.corpus, f"{chunker} {self.settings.profile}")
-        self._observe(Built(chunker.label, len(chunks), self.embedder.embedded - before, windows))
+        embedded = self.embedder.embedded - before
+        self._observe(Built(chunker.label, len(chunks), embedded, windows, there=not index.built))
         return index
 
     def close(self) -> None:

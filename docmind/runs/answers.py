@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from docmind.errors import IncompleteError, LanguageModelError
+from docmind.errors import IncompleteError, LanguageModelError, UsageError
 from docmind.evaluation.key.dataset import AnswerKey
 from docmind.evaluation.record.answerrows import Kept, Keys, Row, read_rows, span_judge
 from docmind.evaluation.record.answers import AnswersRecord, Fingerprint, written
@@ -26,6 +26,7 @@ from docmind.generation.context import PASSAGES, passages
 from docmind.generation.extractive import Extractive
 from docmind.generation.fingerprint import fingerprint
 from docmind.generation.judge import JudgementError, judge
+from docmind.generation.whole import Whole
 from docmind.index.build import version
 from docmind.models.vocabulary import warn_if_unread
 from docmind.protocols import LLM, Answerer, Progress, Retriever
@@ -169,11 +170,17 @@ def answer_questions(
     """Answer and judge the questions of `key`, of the documents of `searcher`; rows are read from `folder` and written there
     as they are made.
 
-    Raises UsageError where a model would judge itself, IncompleteError where IN_A_ROW questions, one after another, end in
+    Raises UsageError where a model would judge itself, or where the searcher's model gives no token vectors for extractive
+    answers, which passages shown whole are not; IncompleteError where IN_A_ROW questions, one after another, end in
     an error. A single one that does is a row without a verdict.
     """
     asked = _chosen(key, request)
     answering = answerer(request.provider, searcher, request.strategy, request.model)
+    if answering.name == Whole.name:
+        raise UsageError(
+            f"{searcher.embedder.id} gives no token vectors, so there are no extractive answers to judge. Use the default "
+            "profile, or a language model."
+        )
     judging = request.judge
     if judging:
         check_judge(judging.name, answering.name)
