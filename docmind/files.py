@@ -8,6 +8,7 @@ import re
 import shutil
 import stat
 import tempfile
+import threading
 from collections.abc import Collection, Mapping
 from pathlib import Path
 
@@ -50,7 +51,7 @@ def write_atomic(files: Mapping[Path, str], instead_of: Collection[Path] = ()) -
             path.parent.mkdir(parents=True, exist_ok=True)
             if path.is_dir():
                 raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
-            temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+            temporary = path.with_name(f".{path.name}.{os.getpid()}-{threading.get_native_id()}.tmp")
             with temporary.open("w", encoding="utf-8", newline="\n") as file:
                 written[path] = temporary
                 file.write(text)
@@ -71,8 +72,8 @@ def _sweep(paths: Collection[Path]) -> None:
     """Remove what `write_atomic` left beside `paths` in processes that were killed meanwhile."""
     for folder in {path.parent for path in paths}:
         for left in folder.glob(".*.tmp"):
-            name, _, process = left.name[1:].removesuffix(".tmp").rpartition(".")
-            if folder / name in paths and gone(process):
+            name, _, writer = left.name[1:].removesuffix(".tmp").rpartition(".")
+            if folder / name in paths and gone(writer.partition("-")[0]):
                 left.unlink(missing_ok=True)
 
 

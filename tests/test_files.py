@@ -5,6 +5,7 @@ import sys
 import tempfile
 import threading
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -103,6 +104,14 @@ def test_a_line_is_added_and_ends_one_that_was_left_unfinished(tmp_path: Path) -
     assert path.read_bytes() == b"whole\ncut\nnext\n"
 
 
+def test_two_threads_may_write_one_file(tmp_path: Path) -> None:
+    path = tmp_path / "a.json"
+    with ThreadPoolExecutor(8) as writers:
+        list(writers.map(lambda number: write_atomic({path: f"{number % 2}" * 10_000}), range(64)))
+    assert set(path.read_text()) in ({"0"}, {"1"})
+    assert [left.name for left in tmp_path.iterdir()] == ["a.json"]
+
+
 def dead() -> int:
     """The number of a process that has ended."""
     process = subprocess.Popen([sys.executable, "-c", ""])
@@ -119,7 +128,7 @@ def test_what_a_killed_process_left_is_removed_and_nothing_else(tmp_path: Path) 
         f".c.json.{killed}.tmp",
         f".a.json.{killed}.bak",
     ]
-    for name in (f".a.json.{killed}.tmp", f".b.md.{killed}.tmp", *names):
+    for name in (f".a.json.{killed}-7.tmp", f".b.md.{killed}-8.tmp", *names):
         (tmp_path / name).write_text("half")
     write_atomic({tmp_path / "a.json": "new"}, instead_of=[tmp_path / "b.md"])
     assert sorted(path.name for path in tmp_path.iterdir()) == sorted(["a.json", *names])

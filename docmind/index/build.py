@@ -6,7 +6,7 @@
         chroma/  vectors.npy        store.py
         token_*.npy                 tokens.py, where the model gives token vectors
         manifest.json               checksums of the files above; written last
-      used/                         which of them the last runs used (upkeep.py)
+      used-….json                   which of them the last runs used (upkeep.py)
       .building-…                   an index that is being made, or that a killed build left
 
 A changed chunk has another hash, and so has other code or another library that makes an index or its vectors, so that an

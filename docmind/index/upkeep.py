@@ -1,7 +1,7 @@
 """Which indexes are in use, and which can go. An index is never changed, so each change of pages leaves an old one behind.
 
-A file in the folder USED for each corpus and chunker names the index that the last run used for them. It removes nothing
-unless it is told to, and nothing but indexes.
+A file for each corpus and chunker names the index that the last run used for them. It removes nothing unless it is told to,
+and nothing but indexes.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from pathlib import Path
 
 from docmind.files import write_atomic
 
-USED = "used"
+USED = "used-"
 FORGOTTEN_AFTER = 30 * 86_400.0
 """Seconds after which an index that nothing used is not in use any more, though its pages may be as they were."""
 
@@ -32,7 +32,7 @@ def note(index: Path, corpus: Path, kind: str) -> None:
         place = str(corpus.resolve())
         name = hashlib.sha256(f"{place}\x1f{kind}".encode("utf-8", "surrogatepass")).hexdigest()[:16]
         told = json.dumps({"corpus": place, "kind": kind, "index": index.name}, indent=1)
-        write_atomic({index.parent / USED / f"{name}.json": f"{told}\n"})
+        write_atomic({index.with_name(f"{USED}{name}.json"): f"{told}\n"})
 
 
 def unused(index_dir: Path) -> Mapping[Path, int]:
@@ -55,7 +55,7 @@ def prune(index_dir: Path) -> Mapping[Path, int]:
 
 
 def _notes(index_dir: Path) -> list[Path]:
-    return sorted((index_dir / USED).glob("*.json"))
+    return sorted(index_dir.glob(f"{USED}*.json"))
 
 
 def _index_of(path: Path) -> str | None:

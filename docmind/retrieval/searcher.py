@@ -84,6 +84,7 @@ class Searcher:
         self._progress = progress
         self._observe = observe
         self._shared = shared
+        self._keep = keep
         self._kept = Keeper(settings.index_dir / KEPT if keep else None)
         self._cache = VectorCache(settings.index_dir / CACHE)
         self.embedder = CachedEmbedder(models.embedder, self._cache)
@@ -173,7 +174,8 @@ class Searcher:
         before = self.embedder.embedded
         with progress(f"{chunker.label}: embedding", len(chunks)) as advance:
             index = open_or_build(slug(chunker.label), chunks, self.embedder, self.settings.index_dir, advance)
-        upkeep.note(index.folder, self.settings.corpus, f"{chunker} {self.settings.profile}")
+        if self._keep:
+            upkeep.note(index.folder, self.settings.corpus, f"{chunker} {self.settings.profile}")
         embedded = self.embedder.embedded - before
         self._observe(Built(chunker.label, len(chunks), embedded, windows, there=not index.built))
         return index
