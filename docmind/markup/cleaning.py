@@ -14,6 +14,7 @@ from docmind.markup.boxes import unwrapped
 from docmind.markup.listing import LISTED, without_listed
 from docmind.markup.parser import CODE_BLOCKS, block_tokens, inline_tokens, lines_of, masked
 from docmind.markup.shortcodes import ADDRESS, unclosed_shortcodes, without_shortcodes
+from docmind.markup.storage import without_storage
 from docmind.markup.tags import html_lines, tag_text, without_empty_marks
 from docmind.text import nfc
 
@@ -35,6 +36,8 @@ _LISTED_LINE = re.compile(rf"[ \t>]*{LISTED.pattern}[ \t]*")
 _PERMALINK = re.compile(r"""\[[#¶§]?\]\(#[^\s()]*(?:[ \t]+"[^"\n]*")?\)\Z""")
 _UNSEEN = re.compile(r"(?:(?i:\[TOC\])|\([\w.:-]++\)=|\+\+\+(?:[ \t]*\{.*\})?)[ \t]*")
 """A line that no reader sees: where the contents stand, the target of a reference, a break between cells."""
+_UNSEEN_PARAGRAPH = re.compile(r"\{::comment\}.*\{:/(?:comment)?\}|[^\n]*\n\{:[ \t]*toc\b[^{}\n]*\}", re.DOTALL)
+"""A remark of kramdown, and the item that it puts the contents in place of."""
 _TAKEN = re.compile(r"""(?:-{1,}8<-{1,}[ \t]*(?:"([^"\n]*)"|'([^'\n]*)')|<<<[ \t]*(\S+))[ \t]*""")
 _TAKEN_SEVERAL = re.compile(r"-+8<-+[ \t]*\n(.*?)(?:\n-+8<-+)?", re.DOTALL)
 """What a page takes from other files, one or several."""
@@ -100,7 +103,7 @@ def _unclosed(text: str) -> Iterator[tuple[int, str]]:
 def _pass(text: str, told: list[str]) -> str:
     """One round: boxes, then shortcodes, then block by block. The names of what is left out are added to `told`."""
     text = unwrapped(text, lambda page: block_tokens(page, html=True)[0], told)
-    text = _without_odd_blanks(nfc(without_shortcodes(text, told)))
+    text = _without_odd_blanks(nfc(without_storage(without_shortcodes(text, told))))
     told += _INCLUDED.findall(text)
     lines = text.split("\n")
     tokens, known = block_tokens(text, html=True)
@@ -188,6 +191,8 @@ def _paragraph(content: str, known: dict[str, Any]) -> str:
     taken = _TAKEN.fullmatch(content) or _TAKEN_SEVERAL.fullmatch(content)
     if taken:
         known.setdefault("told", []).extend(next(filter(None, taken.groups())).split())
+        return ""
+    if _UNSEEN_PARAGRAPH.fullmatch(content):
         return ""
     return _inline("\n".join(line for line in content.split("\n") if not _UNSEEN.fullmatch(line)), known)
 

@@ -11,7 +11,7 @@ from itertools import takewhile
 _TITLED = "admonition card details dropdown grid-item-card grid-item csv-table list-table sidebar tab-item table topic"
 _PROSE = """attention caution danger deprecated epigraph error exercise figure glossary hint image important margin note
     only pull-quote rubric seealso solution tip todo versionadded versionchanged warning"""
-_PLACED = "container div figure grid image only tab-set"
+_PLACED = "container div figure grid image only raw tab-set"
 """Their argument is a place, a number or a class."""
 _CODE = "code code-block code-cell literalinclude math parsed-literal prompt sourcecode"
 _SILENT = "bibliography contents include index meta tableofcontents toctree"

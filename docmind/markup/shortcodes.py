@@ -210,7 +210,8 @@ def _said(arguments: Sequence[tuple[str, str]], *, paired: bool) -> str:
     """
     named = {key: value for key, value in arguments if key}
     if named:
-        return next((named[key] for key in SAID_BY if named.get(key)), "")
+        shown = (*SAID_BY, "content", *(["name"] if paired else []))
+        return next((named[key] for key in shown if named.get(key)), "")
     words = [value for _, value in arguments if value and not _is_address(value)]
     phrases = [value for value in words if " " in value or value != value.lower()]
     said = phrases or ([] if paired else words)

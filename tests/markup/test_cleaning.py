@@ -276,6 +276,8 @@ def test_headings_are_written_with_hashes(raw: str, text: str) -> None:
 @pytest.mark.parametrize(
     ("raw", "text"),
     [
+        ("a\n\n* TOC\n{:toc}\n\nb", "a\n\nb"),
+        ("a\n\n{::comment}\nhidden\n{:/comment}\n\nb", "a\n\nb"),
         ("[a](b){ .md-button } ![c](d){width=3} `e`{.py} *f*{.g}", "a c `e` *f*"),
         ("Ask first.\n{.lead #first}\n\nThen book.\n{: .x }", "Ask first.\n\nThen book."),
         ("| A |\n|---|\n| b |\n{.table}", "| A |\n|---|\n| b |"),
@@ -315,6 +317,24 @@ def test_what_dialects_add_to_a_line_leaves_its_words(raw: str, text: str) -> No
     ],
 )
 def test_a_page_of_a_vault_or_wiki_shows_what_its_reader_sees(raw: str, text: str) -> None:
+    assert clean(raw).text == text
+
+
+@pytest.mark.parametrize(
+    ("raw", "text"),
+    [
+        ('<ac:structured-macro ac:name="x"><ac:parameter ac:name="colour">Red</ac:parameter>'
+         '<ac:parameter ac:name="title">T</ac:parameter><ac:rich-text-body><p>a</p></ac:rich-text-body>'
+         "</ac:structured-macro>", "T\n\na"),
+        ("<ac:structured-macro><ac:plain-text-body><![CDATA[# a\n<b>]]></ac:plain-text-body></ac:structured-macro>",
+         "```\n# a\n<b>\n```"),
+        ('See <ac:link><ri:page ri:content-title="Pay" /></ac:link> now', "See Pay now"),
+        ('See <ac:link><ri:page ri:content-title="Pay" /><ac:plain-text-link-body><![CDATA[that]]>'
+         "</ac:plain-text-link-body></ac:link> now", "See that now"),
+        ("`<ac:link><ri:page ri:content-title='Pay' /></ac:link>`", "`<ac:link><ri:page ri:content-title='Pay' /></ac:link>`"),
+    ],
+)  # fmt: skip
+def test_the_storage_format_of_a_wiki_leaves_what_is_seen(raw: str, text: str) -> None:
     assert clean(raw).text == text
 
 
