@@ -125,7 +125,7 @@ class Folded:
     ends: tuple[int, ...]
 
 
-_UNSEEN_MARKS = re.compile(rf"`+|\\(?=[{_WIDTHLESS}]*[!-/:-@\[-`{{-~])|[{_WIDTHLESS}]+")
+_UNSEEN_MARKS = re.compile(rf"`+|\\(?=[{_WIDTHLESS}]*+[!-/:-@\[-`{{-~])|[{_WIDTHLESS}]+")
 """Backticks, the backslash of an escape, and characters of no width. Their neighbours are next to each other."""
 _LETTER = r"[^\W_]"
 _TYPOGRAPHY: dict[int, str] = {
