@@ -9,7 +9,7 @@ from typing import Annotated, Any
 
 import typer
 
-from docmind import __version__
+import docmind
 from docmind.cli.terminal import progress, say, tell
 from docmind.config import Profile, Settings
 from docmind.errors import DocMindError, StorageError, UsageError
@@ -46,7 +46,7 @@ QuietOption = Annotated[bool, typer.Option("--quiet", help="Show no progress and
 
 def _tell_version(wanted: bool) -> None:
     if wanted:
-        say(f"docmind {__version__}")
+        say(f"docmind {docmind.__version__}")
         raise typer.Exit
 
 

@@ -22,32 +22,36 @@ for _ in range(4):  # as deep as braces may nest
     _BRACED = rf"\{{(?:[^{{}}]++|{_BRACED})*+\}}"
 _TOKEN = re.compile(
     rf"""\{{\s*+/\*(?:(?!\{{\s*+/\*).)*?\*/\s*+\}}
-      | \{{\s*+(?P<quote>["'])(?P<string>[^"'{{}}\\\n]*+)(?P=quote)\s*+\}}
+      | \{{\s*+(?:"(?P<double>[^"\\\n]*+)"|'(?P<single>[^'\\\n]*+)')\s*+\}}
+      | \{{\s*+(?P<value>(?:new\s++)?+[A-Za-z_$][\w$]*+(?:\.[\w$]++|\((?:[^(){{}}\n]*+)\))++)\s*+\}}
       | </?(?:(?P<name>[A-Za-z][\w.-]*+)(?=[\s/>])(?:[^<>{{}}"']++|"[^"]*+"|'[^']*+'|{_BRACED})*+)?>
     """,
     re.VERBOSE | re.DOTALL,
 )
+_TEMPLATE = re.compile(r"\{\s*+`([^`$\\{}\n]*+)`\s*+\}")
 _QUOTED = re.compile(r"""=\s*\{\s*(["'`])([^"'`{}\\\n]*)\1\s*\}""")
 _COMPUTED = re.compile(rf"(?:(?<![\w:.-])[\w:.-]++\s*+=\s*+)?{_BRACED}")
 _SAID = re.compile(r"""(?<![\w-])(?:title|label|summary|caption|alt)\s*=\s*(["'])(.*?)\1""", re.DOTALL)
 """The attributes of a component that its readers see."""
 
 
-def without_jsx(text: str) -> str:
+def without_jsx(text: str, told: list[str] | None = None) -> str:
     """`text`, a page in MDX, as Markdown of as many lines.
 
     Left out are comments, imports, exports, the tags of components (but their title, label, summary, caption or alternative
-    text) and, of HTML's own tags, attributes that are computed. `{"words"}` are words; what else stands in braces is left
-    as it is, since what it would say is not known here. MDX knows no code by indentation, so indented text is put to the
-    left. Code in fences and backticks stays as it is.
+    text) and, of HTML's own tags, attributes that are computed. `{"words"}` are words; a property or a call in braces, which
+    only the site can compute, goes, and is added to `told`; what else stands in braces is left as it is, as a formula
+    would be. MDX knows no code by indentation, so indented text is put to the left. Code in fences and backticks stays as it is.
     """
-    plain = "\n".join(_dedented(_without_modules(text.split("\n"))))
+    plain = _without_templates("\n".join(_dedented(_without_modules(text.split("\n")))))
     seen = masked(plain)
     parts = []
     done = 0
     for match in _TOKEN.finditer(seen):
         parts.append(plain[done : match.start()])
         done = match.end()
+        if match["value"] and told is not None:
+            told.append(plain[match.start("value") : match.end("value")])
         parts.append(_read(match, plain[match.start() : match.end()]))
     return "".join([*parts, plain[done:]])
 
@@ -55,14 +59,25 @@ def without_jsx(text: str) -> str:
 def _read(match: re.Match[str], source: str) -> str:
     """What a comment, a text in braces or a tag leaves, as many lines as before."""
     name = match["name"] or ""
-    if match["string"] is not None:
-        said = match["string"]
+    written = next((match[kind] for kind in ("double", "single") if match[kind] is not None), None)
+    if written is not None or match["value"]:
+        said = written or ""
     elif name[:1].islower() and "." not in name:
         said = _COMPUTED.sub("", _QUOTED.sub(r'="\2"', source))
     else:
         found = _SAID.search(_QUOTED.sub(r'="\2"', source))
         said = f"{' '.join(found[2].split())} " if found else ""
     return said + "\n" * (source.count("\n") - said.count("\n"))
+
+
+def _without_templates(text: str) -> str:
+    """`text` with the words of templates that hold no value, outside code: {`40 euros`}."""
+    if "{`" not in text:
+        return text
+    seen = masked(text)  # where the backticks and what is between them are hidden, and the braces are not
+    return _TEMPLATE.sub(
+        lambda match: match[1] if seen[match.start()] == "{" == text[match.start()] else match[0], text
+    )
 
 
 def _in_fences(lines: list[str]) -> Iterator[tuple[str, bool]]:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import logging
 import re
+import tomllib
 from collections.abc import Mapping
 from pathlib import Path, PurePosixPath
 from typing import Any
@@ -14,13 +16,19 @@ from docmind.corpus.decoding import decoded
 from docmind.corpus.jsx import without_jsx
 from docmind.corpus.sections import sections
 from docmind.errors import CorpusError
-from docmind.markup import blocks, clean
+from docmind.markup import blocks, clean, left_out
+from docmind.text import nfc
 from docmind.types import Document
 from docmind.yamlfile import NotYamlError, values
 
 logger = logging.getLogger(__name__)
 
 _KEY = re.compile(r"""["']?\w[\w .-]*+["']?[ \t]*+:(?:[ \t]|$)""")
+
+_TOML = re.compile(r"\+\+\+[ \t]*\r?\n(.*?)(?:(?<=\n)|\r?\n)\+\+\+[ \t]*(?:\r?\n|\Z)", re.DOTALL)
+_TOML_KEY = re.compile(r"""["']?[\w.-]+["']?[ \t]*=|\[""")
+_JSON = json.JSONDecoder(parse_int=str, parse_float=str, parse_constant=str)
+_LINE_END = re.compile(r"[ \t]*(?:\r?\n|\Z)")
 
 
 def read(path: Path, doc_id: str) -> Document:
@@ -30,12 +38,13 @@ def read(path: Path, doc_id: str) -> Document:
     None; `meta` is the rest of the front matter: text as it is written there, None, and mappings and lists of those. The
     JSX of a page in MDX is left out. What looks unfinished in the page, and a page without text, is a warning with file
     and line. Raises CorpusError where the page is too large, no UTF-8, cannot be read, or has front matter that is no
-    YAML.
+    YAML or TOML.
     """
     raw = decoded(path)
     front, body, skipped = _front_matter(path, raw)
-    cleaned = clean(without_jsx(body) if path.suffix.lower() == ".mdx" else body)
-    for line, message in cleaned.warnings:
+    told: list[str] = []
+    cleaned = clean(without_jsx(body, told) if path.suffix.lower() == ".mdx" else body)
+    for line, message in (*left_out(body, told), *cleaned.warnings):
         logger.warning("%s:%d: %s.", path, skipped + line, message)
     if not cleaned.text:
         logger.warning("%s:%d: the page holds no text; there is nothing in it to find.", path, skipped + 1)
@@ -62,9 +71,59 @@ def document(
 
 
 def _front_matter(path: Path, raw: str) -> tuple[Mapping[str, Any], str, int]:
-    """The front matter, the page below it, and how many lines were taken from the page's beginning.
+    """The front matter, the page below it, and how many lines were taken from the page's beginning: YAML between ---, or
+    as Hugo has it TOML between +++ or an object of JSON."""
+    if raw.startswith("+++"):
+        found = _toml(path, raw)
+    elif raw.startswith("{"):
+        found = _json(raw)
+    else:
+        return _yaml(path, raw)
+    if found is None:
+        return {}, raw, 0
+    front, end = found
+    return front, raw[end:], raw.count("\n", 0, end)
 
-    A page may as well begin with a horizontal rule. As in Pandoc, a rule is followed by a blank line; and what is no
+
+def _toml(path: Path, raw: str) -> tuple[dict[str, Any], int] | None:
+    """TOML's front matter and where the page begins below it; None where there is none. Line breaks may be of any kind."""
+    block = _TOML.match(raw)
+    if block is None:
+        return None
+    try:
+        return _written(tomllib.loads(block[1].replace("\r\n", "\n"), parse_float=str)), block.end()
+    except (tomllib.TOMLDecodeError, RecursionError) as error:
+        if not _TOML_KEY.match(block[1].lstrip()):
+            return None
+        raise CorpusError(
+            f"{path}:1: the front matter is no TOML ({error}). Mend it; text as a value needs quotes."
+        ) from error
+
+
+def _json(raw: str) -> tuple[dict[str, Any], int] | None:
+    """JSON's front matter and where the page begins below it; None where the page begins otherwise, or is that object."""
+    try:
+        found, end = _JSON.raw_decode(raw)
+        front = _written(found)
+    except (ValueError, RecursionError):
+        return None
+    line_end = _LINE_END.match(raw, end)
+    return (front, line_end.end()) if line_end and front and raw[end:].strip() else None
+
+
+def _written(value: Any) -> Any:
+    """What TOML or JSON says, as text, mappings and lists of those, None; composed as all text is."""
+    if isinstance(value, dict):
+        return {nfc(str(key)): _written(inner) for key, inner in value.items()}
+    if isinstance(value, list):
+        return [_written(inner) for inner in value]
+    if isinstance(value, bool):
+        return str(value).lower()
+    return None if value is None else nfc(str(value))
+
+
+def _yaml(path: Path, raw: str) -> tuple[Mapping[str, Any], str, int]:
+    """A page may as well begin with a horizontal rule. As in Pandoc, a rule is followed by a blank line; and what is no
     mapping is no front matter: the page is left whole then.
     """
     handler = YAMLHandler()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import accumulate, zip_longest
 from typing import Any
@@ -76,11 +76,11 @@ def clean(raw: str) -> Cleaned:
         before, text = text, _pass(text, told)
         if text == before:
             break
-    return Cleaned(text, tuple(sorted([*warnings, *_left_out(raw, told)])))
+    return Cleaned(text, tuple(sorted([*warnings, *left_out(raw, told)])))
 
 
-def _left_out(raw: str, told: list[str]) -> Iterator[tuple[int, str]]:
-    """One warning for all that the page takes from elsewhere, at the line of the first."""
+def left_out(raw: str, told: Sequence[str]) -> Iterator[tuple[int, str]]:
+    """One warning for all that the page takes from elsewhere, `told` by name, at the line of the first in `raw`."""
     names = list(dict.fromkeys(told))
     if names:
         shown = ", ".join(names[:TOLD]) + (f" and {len(names) - TOLD} more" if len(names) > TOLD else "")

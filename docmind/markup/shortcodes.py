@@ -50,6 +50,8 @@ _SAYS_NOTHING = frozenset(
 """Control flow, embedded media and addresses: their arguments are not for readers."""
 _FILLED_IN = frozenset(("include", "include_cached", "include_relative", "param", "readfile"))
 """These stand for what is not in the page."""
+_EXPRESSION = re.compile(r"""<code class="expr">([^<>\n`]*+)</code>""")
+"""A variable of GitBook."""
 _FILE_ENDING = re.compile(r"\.\w{2,5}\Z")
 _LINK_TARGET = re.compile(r"[ \t>]*\[[^\]]+\]:\s*\S*")
 
@@ -73,6 +75,7 @@ def without_shortcodes(text: str, told: list[str] | None = None) -> str:
     it, and a `comment` nothing, its content included. What the site alone knows (`{{ site.email }}`, an included page) goes,
     and its name is added to `told`.
     """
+    text = _without_variables(text, told)
     if not _ANY.search(text):
         return text
     found = list(_shortcodes(text))
@@ -133,6 +136,20 @@ def _shortcodes(text: str) -> Iterator[_Shortcode]:
             yield _Shortcode(match.start(), match.end(), source, name["name"], bool(name["closing"]), sure)
         elif wide == 3 and (name := re.match(r"(end[\w./-]*)(?=\s|$)", body.removesuffix("/"))):
             yield _Shortcode(match.start(), match.end(), source, name[1], closing=False, sure=True)
+
+
+def _without_variables(text: str, told: list[str] | None) -> str:
+    """`text` without GitBook's variables outside code, their names added to `told`."""
+    if '<code class="expr">' not in text:
+        return text
+    parts = []
+    done = 0
+    for match in _EXPRESSION.finditer(masked(text)):
+        parts.append(text[done : match.start()])
+        done = match.end()
+        if told is not None:
+            told.append(match[1])
+    return "".join([*parts, text[done:]])
 
 
 def _pairs(found: Sequence[_Shortcode]) -> dict[int, _Shortcode]:

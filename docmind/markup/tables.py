@@ -25,6 +25,8 @@ class Tables:
         self._below: dict[int, tuple[str, int]] = {}
         """By column what a cell above puts into it, and in how many rows yet."""
         self._credit = 0
+        self._hidden: set[int] = set()
+        """Columns that GitBook keeps from its readers."""
 
     def tag(self, name: str, attributes: Mapping[str, str], *, closing: bool) -> str:
         """What a tag of a table leaves in the text: the row before it, where it ends one."""
@@ -32,12 +34,14 @@ class Tables:
             if closing:
                 return ""
             lead = "" if self.in_row else self._begin_row()
+            if "data-hidden" in attributes:
+                self._hidden.add(len(self._cells))
             self._cells.append("")
             self._spans.append((_number(attributes, "colspan"), _number(attributes, "rowspan")))
             return lead
         ended = self._end_row()
         if name == "table":
-            self.open, self._rows, self._below = not closing, 0, {}
+            self.open, self._rows, self._below, self._hidden = not closing, 0, {}, set()
             return f"{ended}\n\n"
         if name == "caption":
             return f"{ended}\n\n"
@@ -64,7 +68,7 @@ class Tables:
 
     def _end_row(self) -> str:
         """The row as a line, with a delimiter row below it where it is the first of its table."""
-        cells = self._row() if self._cells else []
+        cells = [cell for column, cell in enumerate(self._row()) if column not in self._hidden] if self._cells else []
         self.in_row, self._cells, self._spans = False, [], []
         if not cells:
             return ""

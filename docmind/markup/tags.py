@@ -33,7 +33,7 @@ CLOSING = re.compile(rf"</({_NAME})\s*+>")
 
 SAID_BY = ("text", "title", "caption", "summary", "label", "header", "alt")
 """Named arguments of shortcodes and components that are shown on the page, the most telling first."""
-_VALUE = re.compile(r"""\s(?P<name>[\w:.-]++)\s*+=\s*+(?:"(?P<double>[^"]*+)"|'(?P<single>[^']*+)')""")
+_VALUE = re.compile(r"""\s(?P<name>[\w:.-]++)(?:\s*+=\s*+(?:"(?P<double>[^"]*+)"|'(?P<single>[^']*+)'))?+""")
 _UNREAD = [
     (re.compile(opening, re.IGNORECASE), re.compile(closing, re.IGNORECASE))
     for opening, closing in (
@@ -113,10 +113,9 @@ def fenced(code: str, language: str = "") -> list[str]:
 
 
 def _values(tag: re.Match[str]) -> dict[str, str]:
-    """The attributes of a tag that have a value in quotes, by their names in lower case."""
+    """The values in quotes of a tag's attributes, by their names in lower case; "" of one without."""
     return {
-        found["name"].lower(): found["double"] if found["single"] is None else found["single"]
-        for found in _VALUE.finditer(tag["attributes"])
+        found["name"].lower(): found["double"] or found["single"] or "" for found in _VALUE.finditer(tag["attributes"])
     }
 
 

@@ -184,3 +184,39 @@ def test_a_text_in_memory_becomes_what_a_page_becomes(page: Path) -> None:
 def test_an_empty_text_is_a_document_without_blocks_and_sections() -> None:
     made = document("a.md", "")
     assert (made.title, made.blocks, made.sections) == ("a", (), ())
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n"])
+def test_front_matter_may_be_toml_or_json_and_its_values_are_the_text_that_is_written(page: Path, end: str) -> None:
+    toml = '+++\ntitle = "Sick pay"\nweight = 4\nrate = 1.10\ndraft = false\ntags = ["a"]\n[menu]\nparent = "hr"\n+++\n\nText'
+    document = loaded(page, toml.replace("\n", end))
+    assert (document.title, document.text) == ("Sick pay", "Text")
+    assert document.meta == {
+        "weight": "4", "rate": "1.10", "draft": "false", "tags": ["a"], "menu": {"parent": "hr"},
+    }  # fmt: skip
+    document = loaded(page, '{\n "title": "Leave",\n "n": 1e3,\n "none": null\n}\n\nText'.replace("\n", end))
+    assert (document.title, document.text, document.meta) == ("Leave", "Text", {"n": "1e3", "none": None})
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "+++",
+        "+++\nText",
+        "+++\nOne word\n+++\n\nText",
+        "{}\n\nText",
+        '{"a": 1}',
+        '{"a": 1} b',
+        "{a}\n\nText",
+        "{" * 5000,
+    ],
+)
+def test_what_is_neither_toml_nor_json_stays_in_the_page(page: Path, text: str) -> None:
+    document = loaded(page, text)
+    assert document.meta == {}
+    assert document.text.replace("+", "").split() == text.replace("+", "").split()
+
+
+def test_toml_that_is_none_is_an_error(page: Path) -> None:
+    with pytest.raises(CorpusError, match=r"page\.md:1: the front matter is no TOML \(.*\)\. Mend it"):
+        loaded(page, "+++\ntitle = Leave\n+++\n\nText")
