@@ -1,6 +1,7 @@
 """The web page of DocMind: ask, ask documents of your own, look at the evaluation. Presentation alone.
 
     streamlit run app.py
+    streamlit run app.py -- --corpus my-docs --questions my-questions.jsonl --out my-results
 
 Answers, passages, titles, file names and errors hold text of strangers. It is shown by st.html, escaped by
 docmind/serving/markup.py, and stands in no Markdown, label or caption, of which Streamlit would make links, images,
@@ -9,6 +10,7 @@ formulas, icons and colours.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Mapping, Sequence
 from functools import partial
 from pathlib import Path
@@ -18,7 +20,7 @@ import streamlit as st
 from docmind import corpus, serving
 from docmind.config import Settings
 from docmind.corpus import FORMATS, pdf
-from docmind.errors import DocMindError
+from docmind.errors import DocMindError, UsageError
 from docmind.evaluation.gate.compare import Change, compare
 from docmind.evaluation.gate.thresholds import read_thresholds
 from docmind.evaluation.key.dataset import load_questions
@@ -26,23 +28,27 @@ from docmind.evaluation.record.baseline import read_baseline
 from docmind.evaluation.record.instrument import document_hashes
 from docmind.evaluation.record.reading import read_record
 from docmind.evaluation.record.timings import read_bench, read_timings
-from docmind.evaluation.record.types import Record, StrategyResult
+from docmind.evaluation.record.types import QuestionResult, Record, StrategyResult
 from docmind.evaluation.reports.excerpts import excerpt
-from docmind.evaluation.reports.tables import matrix, percent
-from docmind.evaluation.scoring.spans import is_hit
+from docmind.evaluation.reports.tables import hardest, matrix, missed_by, percent
 from docmind.evaluation.scoring.stats import wilson
 from docmind.models import load
 from docmind.retrieval.engine import Engine
 from docmind.retrieval.strategies import read_strategies
-from docmind.serving import charts, markup
-from docmind.serving.panel import bar, notice, panel
+from docmind.serving import charts, markup, options
+from docmind.serving.panel import bar, notice, panel, telling
 from docmind.serving.uploads import MEGABYTES, TEXT_MEGABYTES, Told, Uploads
 from docmind.text import plural
 from docmind.types import Question, merge
 
-SETTINGS = Settings()
+try:
+    SETTINGS, REFUSED = options.read(sys.argv[1:]), ""
+except UsageError as wrong:
+    SETTINGS, REFUSED = Settings(), str(wrong)
+OWN = SETTINGS.corpus != Settings().corpus
+"""Whether the page is about other documents than the project's own."""
+
 SHOWN = 3  # hits of a strategy that the evaluation shows: those that hit@3 is about
-HARDEST = 15
 
 
 @st.cache_resource(show_spinner=False, on_release=Engine.close)
@@ -61,6 +67,9 @@ def main() -> None:
     st.set_page_config(page_title="DocMind", page_icon="📖", layout="wide")
     st.html(Path(serving.__file__).with_name("page.css"))
     st.title("DocMind", anchor=False)
+    if REFUSED:
+        notice(REFUSED, refused=True)
+        return
     strategies = [strategy.name for strategy in read_strategies(None).matrix]
     try:
         strategies = [strategy.name for strategy in read_strategies(SETTINGS.strategies).matrix]
@@ -78,20 +87,33 @@ def main() -> None:
 
 @st.fragment
 def ask_tab(strategies: Sequence[str]) -> None:
-    panel("handbook", "Ask the handbook", "How many days may I carry over?", handbook().searcher, strategies)
+    title, example = "Ask the handbook", "How many days may I carry over?"
+    if OWN:
+        title, example = "Ask the documents", "What do you want to know?"
+    panel("handbook", title, example, handbook().searcher, strategies)
 
 
 @st.fragment
 def documents_tab(strategies: Sequence[str]) -> None:
-    mine = uploads()
+    with telling():
+        own_documents(uploads(), strategies)
+
+
+def own_documents(mine: Uploads, strategies: Sequence[str]) -> None:
     st.caption(
         f"Markdown or text of up to {TEXT_MEGABYTES} MB, PDF of up to {MEGABYTES} MB and {pdf.MAX_PAGES:,} pages. They are "
         "indexed for you alone in a temporary folder, which is removed when you leave or reload this page."
     )
     with st.form("upload", clear_on_submit=True, border=False):
-        chosen = st.file_uploader("Files", type=[suffix[1:] for suffix in FORMATS], accept_multiple_files=True)
-        if st.form_submit_button("Add") and chosen:
-            st.session_state.pending = [(file.name, file.getvalue()) for file in chosen]
+        # Any type can be chosen: what is none of the formats is refused in words.
+        chosen = st.file_uploader(f"Files: {', '.join(FORMATS)}", accept_multiple_files=True)
+        if st.form_submit_button("Add"):
+            st.session_state.troubles = []
+            if chosen:
+                st.session_state.pending = [(file.name, file.getvalue()) for file in chosen]
+            else:
+                told = f"Nothing was added: no file was chosen, or all are larger than {MEGABYTES} MB."
+                st.session_state.troubles = [Told("", False, told)]
     with mine.in_use():
         with st.container():  # what is below it keeps its place, whatever is told
             change(mine, st.session_state.get("own-strategy", strategies[0]))
@@ -117,7 +139,9 @@ def change(mine: Uploads, strategy: str) -> None:
             state.troubles = [told for told in found if told.trouble]
             *others, last = [told.name for told in found if told.taken] or [""]
             if last:
-                notice(f"{', '.join(others)} and {last} were added." if others else f"{last} was added.")
+                added = f"{', '.join(others)} and {last} were added." if others else f"{last} was added."
+                replaced = ", ".join(told.name for told in found if told.replaced)
+                notice(f"{added} Taken in place of an earlier file of that name: {replaced}." if replaced else added)
         elif state.get("doomed") in mine.names:
             mine.delete(state.doomed, strategy, bar)
             state.troubles = [told for told in state.get("troubles", ()) if told.name != state.doomed]
@@ -131,27 +155,29 @@ def change(mine: Uploads, strategy: str) -> None:
 
 @st.fragment
 def evaluation_tab() -> None:
+    with telling():
+        evaluation()
+
+
+def evaluation() -> None:
     latest = SETTINGS.out / "latest.json"
     path = latest if latest.exists() else SETTINGS.baseline
     if not path.exists():
         st.info("There are no results yet. This makes them, and takes a minute: `docmind eval`")
         return
+    record = read(str(path), path.stat().st_mtime_ns)
     try:
-        record = read(str(path), path.stat().st_mtime_ns)
-        try:
-            medians, taken = times()
-        except DocMindError as error:
-            notice(str(error), refused=True)
-            medians, taken = {}, ""
-        draw(record, path, medians, taken)
+        medians, taken = times()
     except DocMindError as error:
         notice(str(error), refused=True)
+        medians, taken = {}, ""
+    draw(record, path, medians, taken)
 
 
 def draw(record: Record, path: Path, medians: Mapping[str, float], taken: str) -> None:
     st.caption(
-        f"{record.counts.answerable} answerable questions, from {path.name}. Hit@k, in %: a passage with the answer is among "
-        "the first k."
+        f"{record.counts.answerable} answerable questions, from {path.name}{production(record)}. Hit@k, in %: a passage with "
+        "the answer is among the first k."
     )
     st.subheader("Every strategy", anchor=False)
     table = matrix(record, medians)
@@ -174,15 +200,25 @@ def draw(record: Record, path: Path, medians: Mapping[str, float], taken: str) -
             st.caption(f"Times from {taken}.")
         else:
             st.info("No times were taken with these results. This takes them: `docmind eval`")
+    before = None
     if record.kind != "baseline":
-        against_baseline(record)
+        before = against_baseline(record)
     try:
         questions, pages = answer_key(SETTINGS.questions.stat().st_mtime_ns, corpus.state(SETTINGS.corpus))
     except (DocMindError, OSError) as error:
         notice(f"The questions cannot be shown: {error}", refused=True)
         return
-    hardest(record, questions)
-    one_question(record, questions, pages)
+    hardest_questions(record, questions)
+    one_question(record, before, questions, pages)
+
+
+def production(record: Record) -> str:
+    """Which of the record's strategies is the one in production, where that is known."""
+    try:
+        name = read_thresholds(SETTINGS.thresholds).production
+    except DocMindError:  # told at the top of the page
+        return ""
+    return f"; {name} is in production" if name in record.strategies else ""
 
 
 def by_type(strategy: StrategyResult) -> dict[str, charts.Percent]:
@@ -217,13 +253,15 @@ def answer_key(changed: int, state: object) -> tuple[dict[str, Question], Mappin
     return {question.id: question for question in key.questions}, document_hashes(documents)
 
 
-def against_baseline(record: Record) -> None:
+def against_baseline(record: Record) -> Record | None:
+    """The baseline, where there is one."""
     st.subheader("Against the baseline", anchor=False)
     try:
-        found = compare(read_baseline(SETTINGS.baseline), record)
+        before = read_baseline(SETTINGS.baseline)
     except DocMindError as error:
         notice(str(error))
-        return
+        return None
+    found = compare(before, record)
     for told in (*found.refusals, *(d for d in found.differences if not d.endswith(": same"))):
         notice(told)
     rows = [
@@ -231,16 +269,17 @@ def against_baseline(record: Record) -> None:
             "strategy": change.strategy,
             "Hit@3 before": percent(change.before / change.n),
             "now": percent(change.after / change.n),
-            "lost": ", ".join(flip.question_id for flip in change.lost) or "none",
-            "gained": ", ".join(flip.question_id for flip in change.gained) or "none",
             "p": round(change.p, 3),
             "verdict": verdict(change),
+            "lost": ", ".join(flip.question_id for flip in change.lost) or "none",
+            "gained": ", ".join(flip.question_id for flip in change.gained) or "none",
         }
         for change in found.changes
     ]
     if rows:
         st.caption(f"{plural(found.questions, 'question')} can be compared.")
         st.dataframe(rows, height="content")
+    return before
 
 
 def verdict(change: Change) -> str:
@@ -250,34 +289,22 @@ def verdict(change: Change) -> str:
     return "within noise" if change.within_noise else "beyond noise"
 
 
-def misses(record: Record) -> dict[str, int]:
-    """By question, how many strategies have no piece of its evidence among their first three."""
-    return {
-        id_: sum(
-            bool(strategy.questions[id_].ranks) and not is_hit(strategy.questions[id_].rank)
-            for strategy in record.strategies.values()
-        )
-        for id_ in record.instrument.questions
-    }
-
-
-def hardest(record: Record, questions: Mapping[str, Question]) -> None:
+def hardest_questions(record: Record, questions: Mapping[str, Question]) -> None:
     st.subheader("Hardest questions", anchor=False)
-    missed, strategies = misses(record), len(record.strategies)
-    known = [id_ for id_ in missed if id_ in questions and questions[id_].gold]
-    worst = sorted(known, key=lambda id_: (-missed[id_], id_))[:HARDEST]
-    by_all = sum(missed[id_] == strategies for id_ in known)
+    known = [q for q in questions.values() if q.gold and q.id in record.instrument.questions]
+    worst = hardest(record, known)
+    by_all = sum(missed_by(record, question) == len(record.strategies) for question in known)
     st.caption(
-        f"The {len(worst)} of {plural(len(known), 'question')} that most strategies miss. Missed by every strategy: {by_all}."
+        f"The {len(worst.rows)} of {plural(len(known), 'question')} that most strategies miss. Missed by every strategy: "
+        f"{by_all}."
     )
-    rows = [(id_, questions[id_].type, f"{missed[id_]} of {strategies}", questions[id_].text) for id_ in worst]
-    st.dataframe(
-        [dict(zip(("id", "type", "missed by", "question"), row, strict=True)) for row in rows], height="content"
-    )
+    st.dataframe([dict(zip(worst.header, row, strict=True)) for row in worst.rows], height="content")
 
 
-def one_question(record: Record, questions: Mapping[str, Question], pages: Mapping[str, str]) -> None:
-    """What each strategy found for one question, the evidence marked."""
+def one_question(
+    record: Record, before: Record | None, questions: Mapping[str, Question], pages: Mapping[str, str]
+) -> None:
+    """The gold of one question, and what each strategy found for it, the evidence marked."""
     st.subheader("One question, every strategy", anchor=False)
     if record.kind == "baseline":
         st.info("A baseline keeps no passages. This makes results that do: `docmind eval`")
@@ -285,11 +312,18 @@ def one_question(record: Record, questions: Mapping[str, Question], pages: Mappi
     documents = handbook().searcher().documents
     chosen = st.selectbox("Question", list(questions), format_func=lambda id_: f"{id_}: {questions[id_].text}")
     gold = merge(span for piece in questions[chosen].gold for span in piece.spans)
+    for piece in questions[chosen].gold:
+        page, told = piece.doc_id or "", "the whole page"
+        if piece.spans:
+            first = piece.spans[0]
+            page, told = first.doc_id, documents[first.doc_id].text[first.start : first.end]
+        st.html(markup.evidence(page, told))
     for name, strategy in record.strategies.items():
         found = strategy.questions.get(chosen)
         if found is None:
             continue
-        with st.expander(f"{name}: " + (f"found at {found.rank}" if found.rank else "not found")):
+        old = before.strategies[name].questions.get(chosen) if before and name in before.strategies else None
+        with st.expander(f"{name}: {became(found)}{formerly(found, old)}"):
             for number, hit in enumerate(found.hits[:SHOWN], start=1):
                 if record.instrument.pages[hit.source] != pages.get(hit.source):
                     notice(f"{hit.source} was changed since. Make the results anew: docmind eval.")
@@ -299,6 +333,23 @@ def one_question(record: Record, questions: Mapping[str, Question], pages: Mappi
                     f'<div class="passage"><div class="place"><b>{number}</b> {markup.shown(hit.source)}</div>'
                     f'<div class="text" dir="auto">{markup.turns(excerpt(documents[hit.source], hit.spans, ranges))}</div></div>'
                 )
+
+
+def became(found: QuestionResult) -> str:
+    """Where the evidence was found, or what it was lost to."""
+    if found.error is not None:
+        return "ended in an error"
+    if not found.ranks:
+        return "nothing to find"
+    told = f"found at {found.rank}" if found.rank else "not found"
+    return f"{told}, lost at {found.lost_at}" if found.lost_at else told
+
+
+def formerly(found: QuestionResult, old: QuestionResult | None) -> str:
+    """The rank in the baseline, where it was another."""
+    if old is None or old.rank == found.rank:
+        return ""
+    return f", in the baseline {f'at {old.rank}' if old.rank else 'not found'}"
 
 
 if __name__ == "__main__":

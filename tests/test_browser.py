@@ -15,6 +15,7 @@ import time
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TYPE_CHECKING
 from urllib.error import URLError
 from urllib.parse import urlsplit
 from urllib.request import ProxyHandler, build_opener
@@ -22,6 +23,9 @@ from urllib.request import ProxyHandler, build_opener
 import pytest
 from handmade_pdf import pdf
 from workplace import QUESTIONS
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Locator
 
 ROOT = Path(__file__).parents[1]
 CHROMIUM = shutil.which("chromium")
@@ -166,6 +170,21 @@ def visit(chromium, address):
         assert hosts == {"127.0.0.1"}
 
 
+def steady(locator: Locator) -> dict[str, float]:
+    """The box of an element once it stands still. Streamlit draws a page in several goes, and an element that was there may
+    be replaced by the next one: it then has no box for a moment, or another."""
+    ends = time.monotonic() + PATIENCE
+    before = None
+    while True:
+        locator.wait_for()
+        box = locator.bounding_box()
+        if box is not None and box == before:
+            return box
+        assert time.monotonic() < ends, f"{locator} never stood still"
+        before = box
+        locator.page.wait_for_timeout(100)
+
+
 def upload(watched: Watched, *files: tuple[str, bytes]) -> None:
     watched.page.get_by_role("tab", name="Your documents").click()
     payloads = [{"name": name, "mimeType": "application/octet-stream", "buffer": data} for name, data in files]
@@ -199,7 +218,7 @@ def test_another_strategy_answers_at_once_and_two_stand_side_by_side(visit):
     page.locator("#handbook-1-1").wait_for()
     assert "paid in March" in page.locator(".answer").nth(0).inner_text()
     assert "paid in March" in page.locator(".answer").nth(1).inner_text()
-    left, right = (page.locator(".answer").nth(n).bounding_box() for n in (0, 1))
+    left, right = (steady(page.locator(".answer").nth(n)) for n in (0, 1))
     assert left["x"] + left["width"] <= right["x"]
 
 
@@ -271,12 +290,11 @@ def test_the_answer_from_ones_own_documents_is_in_sight_and_its_passages_are_who
     page.get_by_text("a.md, b.md and c.txt were added.").wait_for()
     page.ask("Ask your documents", "How many days of leave has a diver?")
     page.get_by_text("a.md, b.md and c.txt were added.").wait_for(state="detached")
-    answer = page.locator(".answer").first.bounding_box()
+    answer = steady(page.locator(".answer").first)
     assert answer["y"] + answer["height"] < 900
     page.ask("Ask your documents", "Who eats at noon?")
     text = page.locator(".passage .text").filter(has_text="eats at noon").first
-    text.wait_for()
-    assert text.bounding_box()["height"] > 22 * 16
+    assert steady(text)["height"] > 22 * 16
     assert text.evaluate("it => it.scrollHeight <= it.clientHeight")
     assert "|:--" not in text.inner_text()
 

@@ -128,21 +128,36 @@ def marked(text: str, span: Span, marks: Iterable[Span]) -> str:
     return "".join([*parts, shown(text[at : span.end])])
 
 
+def evidence(page: str, text: str) -> str:
+    """A piece of a question's gold, and the page that it stands in."""
+    return (
+        f'<div class="passage"><div class="place">Gold, in {shown(page)}</div>'
+        f'<div class="text" dir="auto"><mark>{shown(text)}</mark></div></div>'
+    )
+
+
 def turns(parts: Sequence[str]) -> str:
     """Plain and marked text in turns, the first plain."""
     return "".join(f"<mark>{shown(part)}</mark>" if n % 2 else shown(part) for n, part in enumerate(parts))
 
 
 def stages(reply: Reply) -> str:
-    """How long each stage took, as a bar and in milliseconds."""
+    """How long each stage took, as a bar and in milliseconds. A stage has one colour in every answer."""
     spent = [(stage.name, stage.seconds) for stage in reply.answer.ranking.stages]
     spent.append(("answer", reply.answer.timings["answer"]))
     total = sum(seconds for _, seconds in spent) or 1.0
     bar = "".join(
-        f'<i class="s{n % 6}" style="width:{100 * seconds / total:.1f}%"></i>' for n, (_, seconds) in enumerate(spent)
+        f'<i class="s{_colour(name)}" style="width:{100 * seconds / total:.1f}%"></i>' for name, seconds in spent
     )
     names = "".join(
-        f'<span><i class="s{n % 6}"></i>{shown(name)} {1000 * seconds:.1f} ms</span>'
-        for n, (name, seconds) in enumerate(spent)
+        f'<span><i class="s{_colour(name)}"></i>{shown(name)} {1000 * seconds:.1f} ms</span>' for name, seconds in spent
     )
     return f'<div class="stages"><div class="bar">{bar}</div>{names}<span>in all {1000 * total:.1f} ms</span></div>'
+
+
+STAGES = ("bm25", "vector", "fusion", "rerank", "mmr", "answer")
+"""Those with a colour of their own in page.css, in its order."""
+
+
+def _colour(stage: str) -> int:
+    return STAGES.index(stage) if stage in STAGES else sum(stage.encode()) % len(STAGES)

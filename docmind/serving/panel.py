@@ -44,7 +44,8 @@ def panel(name: str, title: str, example: str, searcher: Callable[[], Searcher],
         with column:
             if second:
                 st.markdown(f"**{strategy}**")
-            answered(name, side, searcher, strategy, by)
+            with telling():
+                answered(name, side, searcher, strategy, by)
 
 
 def answered(name: str, side: int, searcher: Callable[[], Searcher], strategy: str, by: str) -> None:
@@ -61,12 +62,25 @@ def answered(name: str, side: int, searcher: Callable[[], Searcher], strategy: s
         try:
             with st.spinner("Looking …"):
                 known[strategy, by] = reply(searcher(), strategy, by, question, bar, write)
-        except DocMindError as error:
-            notice(str(error), refused=True)
-            return
         finally:
             place.empty()
     show_reply(known[strategy, by], f"{name}-{side}")
+
+
+@contextmanager
+def telling() -> Iterator[None]:
+    """What cannot be done inside is told on the page: files may go, or fill the disk, at any time. The rest inside is left
+    out."""
+    try:
+        yield
+    except DocMindError as error:
+        notice(str(error), refused=True)
+    except OSError as error:
+        notice(
+            f"{error.filename or 'A file'}: cannot be read or written: {error.strerror or error}. If it is there and the disk "
+            "has room, reload this page.",
+            refused=True,
+        )
 
 
 def show_reply(found: Reply, name: str) -> None:

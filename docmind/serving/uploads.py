@@ -6,7 +6,7 @@ import shutil
 import weakref
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
 from threading import RLock
 
@@ -34,11 +34,13 @@ DOCUMENTS = "documents"
 
 @dataclass(frozen=True, slots=True)
 class Told:
-    """What became of one file. `trouble` says why it was refused or, if it was `taken`, what of it cannot be found."""
+    """What became of one file. `trouble` says why it was refused or, if it was `taken`, what of it cannot be found.
+    `replaced`: it took the place of another of its name."""
 
     name: str
     taken: bool
     trouble: str = ""
+    replaced: bool = False
 
 
 class Uploads:
@@ -82,9 +84,11 @@ class Uploads:
             with progress("reading", len(apart)) as advance:
                 for name, contents in apart.items():
                     path = aside / DOCUMENTS / name
-                    told.append(_take(path, contents))
-                    if told[-1].taken:
+                    taken = _take(path, contents)
+                    if taken.taken:
+                        taken = replace(taken, replaced=name in kept and kept[name].read_bytes() != contents)
                         kept[name] = path
+                    told.append(taken)
                     advance(1)
             if any(file.taken for file in told):
                 self._replace(aside, kept, strategy_name, progress)
@@ -118,20 +122,25 @@ class Uploads:
     @contextmanager
     def _changing(self) -> Iterator[Path]:
         """The folder of the next version. Whatever happens, only the version that counts is there afterwards. Raises
-        StorageError after `close`: what is added then, nobody would remove."""
+        StorageError where the disk is full or the folder gone; and after `close`: what is added then, nobody would remove."""
         with self.in_use():
             if self._closed:
                 raise StorageError(
                     "This visit has ended, and its documents are removed. Reload the page to begin anew."
                 )
             aside = self._folder / str(self._version + 1)
-            (aside / DOCUMENTS).mkdir(parents=True)
             try:
+                (aside / DOCUMENTS).mkdir(parents=True)
                 yield aside
+            except OSError as error:
+                raise StorageError(
+                    f"The documents cannot be kept: {error.strerror or error}. Free space on the disk that holds "
+                    f"{self._folder.parent}; if it has room, reload the page and add them anew."
+                ) from error
             finally:
                 for version in self._folder.glob("[0-9]*"):
                     if version.name != str(self._version):
-                        shutil.rmtree(version)
+                        shutil.rmtree(version, ignore_errors=True)
 
     def _replace(self, aside: Path, kept: Mapping[str, Path], strategy_name: str, progress: Progress) -> None:
         """Make `kept`, the paths by name, the documents: indexed in `aside`, and only then asked."""
