@@ -101,8 +101,9 @@ def documents_tab(strategies: Sequence[str]) -> None:
 
 def own_documents(mine: Uploads, strategies: Sequence[str]) -> None:
     st.caption(
-        f"Markdown or text of up to {TEXT_MEGABYTES} MB, PDF of up to {MEGABYTES} MB and {pdf.MAX_PAGES:,} pages. They are "
-        "indexed for you alone in a temporary folder, which is removed when you leave or reload this page."
+        f"Markdown or text of up to {TEXT_MEGABYTES} MB, PDF of up to {MEGABYTES} MB and {pdf.MAX_PAGES:,} pages. A file "
+        "that is marked red is larger, and is not sent. Files are indexed for you alone in a "
+        "temporary folder, which is removed when you leave or reload this page."
     )
     with st.form("upload", clear_on_submit=True, border=False):
         # Any type can be chosen: what is none of the formats is refused in words.

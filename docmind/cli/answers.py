@@ -44,7 +44,7 @@ from docmind.llm.prices import cost
 from docmind.models import load as load_models
 from docmind.retrieval.searcher import Searcher
 from docmind.retrieval.strategies import read_strategies
-from docmind.runs.answers import RECORD, ROWS, AnswersRequest, AnswersRun, Tally, answer_questions, save_failure
+from docmind.runs.answers import RECORD, ROWS, AnswersRequest, AnswersRun, Tally, answer_questions, clear, save_failure
 from docmind.text import plural
 from docmind.types import Usage
 
@@ -93,6 +93,7 @@ def answers(
     check_answerer(provider, model)
     check_writable(out_dir)
     check_outside(out_dir, corpus)
+    clear(out_dir)
     every = limit is None and sample is None
     graded = every and not check  # a gate, or a part of the key, has no sheet to grade
     if graded:

@@ -149,8 +149,11 @@ class AnswersRun:
             right = {q.id: q.answer if q.answer or not q.gold else "(see the evidence)" for q in self.questions}
             files[grades] = sheet(self.rows, right, graded)
         write_atomic(files)
-        if not comment:  # that of an earlier run would be taken for this one's
-            (folder / COMMENT).unlink(missing_ok=True)
+
+
+def clear(folder: Path) -> None:
+    """Take away the comment of an earlier run, before any work: its verdict would be taken for this one's."""
+    (folder / COMMENT).unlink(missing_ok=True)
 
 
 def save_failure(folder: Path, error: str, code: int) -> None:

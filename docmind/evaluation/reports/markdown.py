@@ -38,6 +38,7 @@ def _counts(record: Record) -> str:
 
 def table(shown: Table) -> str:
     """A table of Markdown, its figures flush right."""
-    rule = ("---", *("---:" for _ in shown.header[1:]))
+    last = len(shown.header) - 1
+    rule = ("---:" if n > 0 and not (shown.words and n == last) else "---" for n in range(last + 1))
     header, *rows = (tuple(map(inert.markdown, row)) for row in (shown.header, *shown.rows))
     return "\n".join(f"| {' | '.join(row)} |" for row in (header, rule, *rows))

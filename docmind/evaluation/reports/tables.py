@@ -21,10 +21,12 @@ MISSING = "–"
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """A header and its rows, all of one width. The first column names; the others hold figures."""
+    """A header and its rows, all of one width. The first column names; the others hold figures, but with `words` the last
+    holds sentences."""
 
     header: tuple[str, ...]
     rows: tuple[tuple[str, ...], ...]
+    words: bool = False
 
 
 def percent(value: float | None) -> str:
@@ -189,4 +191,4 @@ def hardest(record: Record, questions: Sequence[Question], n: int = 15) -> Table
     missed = {q.id: missed_by(record, q) for q in questions}
     worst = sorted((q for q in questions if missed[q.id]), key=lambda q: (-missed[q.id], q.id))[:n]
     rows = ((q.id, q.type or MISSING, f"{missed[q.id]} of {len(record.strategies)}", q.text) for q in worst)
-    return Table(("id", "type", "missed by", "question"), tuple(rows))
+    return Table(("id", "type", "missed by", "question"), tuple(rows), words=True)

@@ -211,7 +211,7 @@ def test_the_production_strategy_is_marked():
     verdict = replace(VERDICT, checks=(replace(VERDICT.checks[0], strategy="headers+vector"),))
     text = page(verdict=verdict)
     assert "Production: <b>headers+vector</b>." in text
-    assert text.count('<th scope="row">headers+vector (production)</th>') == 2, (
+    assert text.count('<th scope="row">headers+vector <small>production</small></th>') == 2, (
         "against the baseline, and in the matrix"
     )
 
