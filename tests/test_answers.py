@@ -25,7 +25,8 @@ from docmind.evaluation.key.dataset import load_questions
 from docmind.evaluation.record.answers import read_reference, written
 from docmind.evaluation.scoring.answermetrics import ANSWER_METRICS, AnswerMetric
 from docmind.generation.extractive import Extractive
-from docmind.models import load
+from docmind.models import Models, load
+from docmind.models.minilm import OnnxEmbedder
 from docmind.retrieval.searcher import Searcher
 from docmind.retrieval.strategies import strategy
 from docmind.runs.answers import AnswersRequest, Settled, Tally, answer_questions
@@ -401,6 +402,19 @@ def test_a_wrong_grade_is_told_before_any_question_is_asked(place, capsys, asked
     assert "has the grade 'fine'" in capsys.readouterr().err
     assert asked == []
     assert place.grades.read_text(encoding="utf-8") == text
+
+
+def test_a_model_without_token_vectors_gives_no_extractive_answers_to_judge(place, capsys, monkeypatch):
+    class Wordless(OnnxEmbedder):
+        has_tokens = False
+        id = "wordless"
+
+    monkeypatch.setattr("docmind.cli.answers.load_models", lambda profile: Models(Wordless(), None))
+    assert place.run("--strategy", "headers+bm25", "--index-dir", str(place.root / "fresh")) == 2
+    told = capsys.readouterr().err
+    assert (
+        "wordless gives no token vectors, so there are no extractive answers to judge. Use the default profile" in told
+    )
 
 
 def test_results_inside_the_corpus_are_refused(place, capsys):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import shutil
+import subprocess
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -26,7 +27,7 @@ from docmind.protocols import Progress
 from docmind.retrieval import MODES
 from docmind.retrieval.searcher import Searcher
 from docmind.retrieval.strategies import read_strategies
-from docmind.runs.saving import link
+from docmind.runs.saving import commit, link
 from docmind.types import Chunk, Split
 
 MATRIX = read_strategies(None).matrix
@@ -753,3 +754,20 @@ def test_questions_are_linked_where_the_answer_key_is_in_the_repository(tmp_path
     assert link(Path(key)) == expected
     monkeypatch.delenv("GITHUB_SHA")
     assert link(Path(key)) == ""
+
+
+def test_the_commit_is_told_with_whether_files_were_changed_since_and_where_there_is_none_nothing(
+    tmp_path, monkeypatch
+):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("GIT_CEILING_DIRECTORIES", str(tmp_path.parent))
+    assert commit() == ""
+    (tmp_path / "a.md").write_text("a")
+    for command in (["init", "-q"], ["add", "."], ["-c", "user.name=x", "-c", "user.email=x@x", "commit", "-qm", "x"]):
+        subprocess.run(["git", *command], check=True)
+    clean = commit()
+    assert re.fullmatch("[0-9a-f]{12}", clean)
+    (tmp_path / "a.md").write_text("b")
+    assert commit() == f"{clean}-dirty"
+    monkeypatch.setenv("PATH", "")
+    assert commit() == ""

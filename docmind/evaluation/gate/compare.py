@@ -49,8 +49,8 @@ class Change:
     `p` is of McNemar's exact test, one-sided for a loss, and `adjusted` after Holm over the strategies that are judged,
     None of one that is shown for information. `low` and `high`
     bound the change, after minus before over n (paired bootstrap, percentile, 95 %). `detectable` is the smallest true
-    drop, a fraction of 1, that the rule of the comparison finds in 8 of 10 runs in which as many questions flip as here
-    (or as the drop flips, if more); None where it finds none.
+    drop, a fraction of 1, that the rule of the comparison finds in 8 of 10 runs, where as many questions as here flip and
+    make up for each other beside it; None where it finds none.
     """
 
     strategy: str
@@ -145,6 +145,11 @@ class _Pair:
     lost: tuple[Flip, ...]
     gained: tuple[Flip, ...]
 
+    @property
+    def churn(self) -> float:
+        """The share of the questions that flipped and made up for each other."""
+        return 2 * min(len(self.lost), len(self.gained)) / self.n
+
 
 def _questions(old: Mapping[str, str], new: Mapping[str, str]) -> tuple[list[str], dict[str, tuple[str, ...]]]:
     same = [name for name in new if old.get(name) == new[name]]
@@ -216,9 +221,7 @@ def _changes(
                 adjusted=adjusted.get(name),
                 low=low,
                 high=high,
-                detectable=stats.smallest_drop(
-                    pair.n, (len(pair.lost) + len(pair.gained)) / pair.n, strictest, tolerance
-                ),
+                detectable=stats.smallest_drop(pair.n, pair.churn, strictest, tolerance),
             )
         )
     return tuple(changes)

@@ -23,6 +23,6 @@ def smallest_drop(verdict: Verdict) -> str:
         return f"The rule ({rule}) could find no drop with so few questions."
     least = " to ".join(dict.fromkeys(map(percent, (known[0], known[-1]))))
     return (
-        f"The smallest true drop of a strategy that the rule ({rule}) finds in 8 of 10 runs is {least} points, where no more "
-        "questions flip than here."
+        f"The smallest true drop of a strategy that the rule ({rule}) finds in 8 of 10 runs is {least} points, with the "
+        "questions of this run and as many flips both ways."
     )

@@ -85,16 +85,16 @@ def power(loss_rate: float, gain_rate: float, n: int, alpha: float | None, toler
     return float(binom.pmf(flips, n, flip_rate) @ found)
 
 
-def smallest_drop(n: int, discordance: float, alpha: float | None, tolerance: Fraction = Fraction(0)) -> float | None:
+def smallest_drop(n: int, churn: float, alpha: float | None, tolerance: Fraction = Fraction(0)) -> float | None:
     """The smallest true drop of the hit rate, a share of 1, that the rule of `power` finds with a power of POWER; None where
     even the loss of every question would not be found.
 
-    `discordance` is the share of questions that flip; a drop larger than it makes it as large.
+    `churn` is the share of questions that flip without any true change, half of them each way; a drop is lost on top of it.
     """
     for step in range(1, round(1 / STEP) + 1):
         drop = step * STEP
-        flips = max(discordance, drop)
-        if power((flips + drop) / 2, (flips - drop) / 2, n, alpha, tolerance) >= POWER:
+        lost = min(1.0, churn / 2 + drop)
+        if power(lost, min(churn / 2, 1 - lost), n, alpha, tolerance) >= POWER:
             return drop
     return None
 

@@ -154,28 +154,27 @@ def test_the_smallest_drop_of_the_shipped_rule_is_what_simulated_runs_find():
         assert power(drop, 0, 300, None, tolerance) == pytest.approx(share, abs=0.01)
 
 
-def test_the_smallest_drop_falls_with_n_and_rises_with_discordance_and_with_a_stricter_alpha():
+def test_the_smallest_drop_falls_with_n_and_rises_with_churn_and_with_a_stricter_alpha():
     by_n = [smallest_drop(n, 0.05, 0.05) for n in (10, 20, 40, 80, 160, 320, 640)]
     assert by_n == sorted(by_n, reverse=True)
     assert len(set(by_n)) == len(by_n)
-    by_discordance = [smallest_drop(300, share, 0.05) for share in (0.0, 0.05, 0.1, 0.2, 0.4)]
-    assert by_discordance == sorted(by_discordance)
-    assert len(set(by_discordance)) == len(by_discordance)
+    by_churn = [smallest_drop(300, share, 0.05) for share in (0.0, 0.05, 0.1, 0.2, 0.4)]
+    assert by_churn == sorted(by_churn)
+    assert len(set(by_churn)) == len(by_churn)
     assert smallest_drop(300, 0.1, 0.05) < smallest_drop(300, 0.1, 0.01)
 
 
 def test_the_smallest_drop_is_found_with_80_percent_and_the_next_smaller_is_not():
-    n, discordance = 109, 0.1
-    drop = smallest_drop(n, discordance, 0.05)
+    n, churn = 109, 0.1
+    drop = smallest_drop(n, churn, 0.05)
 
     def found(d):
-        flips = max(d, discordance)
-        return power((flips + d) / 2, (flips - d) / 2, n, 0.05)
+        return power(churn / 2 + d, churn / 2, n, 0.05)
 
     assert found(drop) >= 0.8 > found(drop - stats.STEP)
 
 
-def test_without_discordance_the_smallest_drop_is_that_of_five_losses():
+def test_without_churn_the_smallest_drop_is_that_of_five_losses():
     """At 0.05 five losses without a gain are needed; 0.8 = P(X >= 5) for X of Binomial(20, p) at p = 0.314."""
     assert smallest_drop(20, 0, 0.05) == pytest.approx(0.314)
     assert binom.sf(4, 20, 0.314) >= 0.8 > binom.sf(4, 20, 0.313)
