@@ -5,6 +5,7 @@ Progress and observers are passed in; what is said of a run is for others.
 
 from __future__ import annotations
 
+import logging
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -28,11 +29,13 @@ from docmind.generation.fingerprint import fingerprint
 from docmind.generation.judge import JudgementError, judge
 from docmind.generation.whole import Whole
 from docmind.index.build import version
-from docmind.models.vocabulary import warn_if_unread
+from docmind.models.vocabulary import unread_letters
 from docmind.protocols import LLM, Answerer, Progress, Retriever
 from docmind.retrieval.searcher import Searcher, quiet
 from docmind.retrieval.strategies import Strategy
 from docmind.types import Answer, Completion, Question, Ranking, Usage
+
+logger = logging.getLogger(__name__)
 
 IN_A_ROW = 3
 """Questions that end in an error, one after another, before a run ends: a wrong key, a server out of reach, a spent quota or
@@ -194,7 +197,10 @@ def answer_questions(
         if observe:
             observe(event)
 
-    warn_if_unread((document.text for document in searcher.documents.values()), searcher.embedder.tokenizer)
+    if unread := unread_letters(
+        (document.text for document in searcher.documents.values()), searcher.embedder.tokenizer
+    ):
+        logger.warning("%s", unread)
     rules, judge_name = fingerprint(), judging.name if judging else span_judge()
     retriever = searcher.retriever(request.strategy)
     # An extractive answer comes of the token vectors in the index, as well as of its passages.

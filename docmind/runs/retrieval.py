@@ -5,6 +5,7 @@ The command line, the page and whoever writes `import docmind` come in here; not
 
 from __future__ import annotations
 
+import logging
 import reprlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -32,7 +33,7 @@ from docmind.evaluation.scoring.leakage import Leakage, leakage
 from docmind.evaluation.scoring.measures import Measure, depth, measure, standard
 from docmind.evaluation.scoring.score import answerable, score, with_undefined
 from docmind.models import load as load_models
-from docmind.models.vocabulary import warn_if_unread
+from docmind.models.vocabulary import cut_questions, unread_letters
 from docmind.protocols import Progress, Tokenizer
 from docmind.retrieval.collection import Built
 from docmind.retrieval.fingerprint import treatment
@@ -44,6 +45,8 @@ from docmind.types import Question, Run
 
 if TYPE_CHECKING:
     import pandas as pd
+
+logger = logging.getLogger(__name__)
 
 Place = str | Path
 
@@ -161,9 +164,9 @@ def evaluate(
             why_left_out=searcher.why_left_out,
         )
         answerable(key.questions)  # refuses a key without gold before any work
-        warn_if_unread((document.text for document in searcher.documents.values()), searcher.embedder.tokenizer)
+        notes = tuple(_notes(searcher, key))
         observe(Loaded(key.questions))
-        return _Evaluating(searcher, key, demanded, progress).evaluation(chosen)
+        return _Evaluating(searcher, key, demanded, notes, progress).evaluation(chosen)
 
 
 def open(corpus: Place | None = None, *, settings: Settings | None = None, progress: Progress = quiet) -> Searcher:
@@ -184,6 +187,16 @@ def compare(old: Evaluation | Record | Place, new: Evaluation | Record | Place) 
     judges nothing."""
     before, after = (side.record if isinstance(side, Evaluation) else _record(side, read_record) for side in (old, new))
     return comparing.compare(before, after)
+
+
+def _notes(searcher: Searcher, key: AnswerKey) -> Iterator[str]:
+    """What the models cannot read of documents and questions. Of questions each is warned of as it is asked."""
+    tokenizer = searcher.embedder.tokenizer
+    if unread := unread_letters((document.text for document in searcher.documents.values()), tokenizer):
+        logger.warning("%s", unread)
+        yield unread
+    if cut := cut_questions(key.questions, tokenizer):
+        yield cut
 
 
 def _names(argument: str, given: str | Sequence[str]) -> Sequence[str]:
@@ -221,11 +234,12 @@ class _Counting:
 @dataclass(frozen=True, slots=True)
 class _Evaluating:
     """One evaluation on its way. `demanded` are the metrics that were asked for: a strategy whose list is too short for
-    one of them is refused, while a standard one is then not defined."""
+    one of them is refused, while a standard one is then not defined. `notes` limit what its figures say."""
 
     searcher: Searcher
     key: AnswerKey
     demanded: Sequence[Measure]
+    notes: tuple[str, ...]
     progress: Progress
 
     @property
@@ -256,6 +270,7 @@ class _Evaluating:
             relevant=relevant,
             key=saving.in_repository(path) or path.as_posix(),
             link=saving.link(path),
+            notes=self.notes,
             corpus=searcher.settings.corpus.as_posix(),
             commit=saving.commit(),
             made=datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"),

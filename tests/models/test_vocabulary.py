@@ -5,7 +5,9 @@ import re
 import pytest
 from workplace import Workplace
 
-from docmind.models.vocabulary import warn_if_unread
+from docmind.models.tokenizing import LIMIT
+from docmind.models.vocabulary import cut_questions, unread_letters
+from docmind.types import Question
 
 ENGLISH = (
     "You have 25 days of annual leave a year. Five of them may be carried over, if your lead agrees in Jira or Slack. "
@@ -32,10 +34,10 @@ GERMAN = "Mitarbeitende haben Anspruch auf fünfundzwanzig Tage bezahlten Jahres
         ([ENGLISH, JAPANESE], {"Cjk", "Hiragana", "Katakana", "Latin"}),
     ],
 )
-def test_letters_that_are_not_read_are_told_by_script(embedder, caplog, texts, scripts):
-    warn_if_unread(texts, embedder.tokenizer)
-    assert len(caplog.messages) == (scripts is not None)
-    for message in caplog.messages:
+def test_letters_that_are_not_read_are_told_by_script(embedder, texts, scripts):
+    message = unread_letters(texts, embedder.tokenizer)
+    assert bool(message) == (scripts is not None)
+    if scripts:
         shares = dict(re.findall(r"(\w+) (\d+)%", message.partition("(")[2]))
         assert set(shares) <= scripts
         assert scripts - {"Latin"} <= set(shares)
@@ -43,16 +45,30 @@ def test_letters_that_are_not_read_are_told_by_script(embedder, caplog, texts, s
         assert int(message.partition("%")[0]) >= 10
 
 
-def test_half_of_the_letters_is_half(embedder, caplog):
-    warn_if_unread(["leave ответ"], embedder.tokenizer)
-    assert caplog.messages[0].startswith("50% of the letters")
-    assert "(Cyrillic 100%)" in caplog.messages[0]
+def test_half_of_the_letters_is_half(embedder):
+    message = unread_letters(["leave ответ"], embedder.tokenizer)
+    assert message.startswith("50% of the letters")
+    assert "(Cyrillic 100%)" in message
 
 
-def test_a_run_tells_it_once(corpus, tmp_path, caplog):
+def test_questions_of_which_the_end_is_not_read_are_named(embedder):
+    """A token a word: the limit itself is read whole."""
+    asked = [Question(id=f"q{n}", text="leave " * (LIMIT + (n > 0))) for n in range(8)]
+    assert cut_questions(asked[:1], embedder.tokenizer) == ""
+    assert cut_questions(asked[:2], embedder.tokenizer) == (
+        f"Of 1 question the model reads the first {LIMIT} tokens alone: q1."
+    )
+    assert cut_questions(asked, embedder.tokenizer).endswith("alone: q1, q2, q3, q4, q5 and 2 more.")
+
+
+def test_a_run_tells_it_once_and_every_report_with_it(corpus, tmp_path, caplog):
     place = Workplace(tmp_path)
     for page in corpus.rglob("*.md"):
         page.write_text(f"# 休暇\n\n{JAPANESE * 5}\n")
-    place.ask({"id": "q", "question": "休暇は", "source": "leave.md", "evidence": "年間二十五日"})
+    place.ask({"id": "q", "question": "休暇は" + "日" * LIMIT, "source": "leave.md", "evidence": "年間二十五日"})
     assert place.eval("--strategies", "headers+bm25,headers+vector") == 0
     assert caplog.text.count("of the letters in the documents are not read") == 1
+    for name in ("latest.md", "latest.html"):
+        text = (place.out / name).read_text(encoding="utf-8")
+        assert text.count("of the letters in the documents are not read") == 1
+        assert f"Of 1 question the model reads the first {LIMIT} tokens alone: q." in text

@@ -69,6 +69,7 @@ def _blocks(material: Material, verdict: Verdict) -> list[Block]:
         Block(f"### {SIGNS[verdict.exit_code]} Retrieval: the gate {_is(verdict)}\n"),
         Block("", [f"- ⚠️ {markdown(reason)}" for reason in verdict.incomplete]),
         Block("", [f"- ℹ️ for information: {markdown(told)}" for told in verdict.information]),
+        Block("", [f"- ⚠️ {markdown(note)}" for note in material.notes]),
         Block("", [line(check) for check in checks if check.passed is not True or check.name != "regression"]),
     ]
     if comparison.changes:

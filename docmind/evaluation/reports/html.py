@@ -66,6 +66,7 @@ def render(material: Material) -> dict[str, str]:
         errors=[(name, failed) for name, s in record.strategies.items() if (failed := _failed(s))],
         verdict=material.verdict,
         about=about(material),
+        notes=material.notes,
         sections=list(sections(material)),
         production=material.verdict.production if material.verdict else None,
         matrix=shown,

@@ -13,6 +13,7 @@ from docmind.text import plural
 def render(material: Material) -> dict[str, str]:
     """`latest.md`."""
     parts = ["# Retrieval results", _counts(material.record), inert.markdown(about(material))]
+    parts += [f"**Note:** {inert.markdown(note)}" for note in material.notes]
     for section in sections(material):
         parts += [f"## {section.title}", section.told, *map(table, section.tables)]
     return {"latest.md": "\n\n".join(parts) + "\n"}

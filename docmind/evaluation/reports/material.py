@@ -17,7 +17,8 @@ class Material:
     """`timings` are by strategy; `documents` by id, those that were searched; `key` is the path of the answer key, and
     `link` a web address that a path of the repository follows, "" where there is none; `corpus` the folder, `commit` what
     was checked out, and `made` when, each "" where it is not known. `relevant` maps strategies and
-    questions to the ids of the chunks that cover a piece. `verdict` is None where nothing was compared."""
+    questions to the ids of the chunks that cover a piece. `verdict` is None where nothing was compared. `notes` are
+    sentences on what limits the figures."""
 
     record: Record
     timings: Mapping[str, Latency]
@@ -30,6 +31,7 @@ class Material:
     corpus: str = ""
     commit: str = ""
     made: str = ""
+    notes: tuple[str, ...] = ()
 
     @property
     def medians(self) -> Mapping[str, float]:
