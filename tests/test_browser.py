@@ -21,8 +21,12 @@ from urllib.parse import urlsplit
 from urllib.request import ProxyHandler, build_opener
 
 import pytest
+from handmade import DOCUMENTS, hits, questions, results
 from handmade_pdf import pdf
 from workplace import QUESTIONS
+
+from docmind.evaluation.reports import html
+from docmind.evaluation.reports.material import Material
 
 if TYPE_CHECKING:
     from playwright.sync_api import Locator
@@ -123,6 +127,8 @@ class Watched:
 
     def ask(self, label: str, question: str) -> None:
         """Ask, and wait for the answer, which ends with its times."""
+        # What is typed while the page is drawn anew is lost.
+        self.page.locator("[data-testid=stApp][data-test-script-state=notRunning]").wait_for()
         panel = self.page.get_by_role("tabpanel").filter(visible=True)
         self.page.get_by_label(label).fill(question)
         self.page.get_by_label(label).press("Enter")
@@ -319,3 +325,24 @@ def test_nothing_is_wider_than_the_window(visit, width):
         page.get_by_role("tab", name=tab).click()
         page.wait_for_timeout(300)
         assert page.evaluate("document.querySelector('[data-testid=stMain]').scrollWidth") <= width
+
+
+def test_what_the_report_is_filtered_by_stands_in_its_address(chromium, tmp_path):
+    found = results({"s+a": hits(60), "t+b": hits(40)})
+    material = Material(found, {}, questions(hits(60)), DOCUMENTS, {}, "key.jsonl")
+    (tmp_path / "latest.html").write_text(html.render(material)["latest.html"], encoding="utf-8")
+    report = (tmp_path / "latest.html").as_uri()
+    page = chromium.new_page()
+    page.goto(report)
+    page.locator("#strategy").select_option("t+b")
+    page.locator("#outcome").select_option("missed")
+    page.locator("#text").fill("q004")
+    address = page.evaluate("location.href")
+    assert address == f"{report}#strategy=t%2Bb&text=q004&outcome=missed"
+    other = chromium.new_page()
+    other.goto(address)
+    assert other.locator("#count").inner_text() == page.locator("#count").inner_text() == "10 of 100 questions"
+    other.goto(f"{report}#outcome=hit&strategy=t%2Bb")
+    other.get_by_text("40 of 100 questions").wait_for()
+    for opened in (page, other):
+        opened.close()

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import re
 from html import unescape
+from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from docmind import serving
 from docmind.corpus.markdown import document
 from docmind.serving import markup
 from docmind.serving.replies import Passage, Reply
@@ -164,3 +166,10 @@ def test_a_quoted_sentence_is_one_line_and_a_models_lines_stay():
 
 def test_a_heat_of_gold_takes_turns():
     assert markup.turns(["<a>", "b", "c"]) == "&lt;a&gt;<mark>b</mark>c"
+
+
+def test_a_stage_has_one_colour_whatever_stands_before_it():
+    colours = [markup._colour(name) for name in markup.STAGES]
+    assert colours == list(range(6))
+    css = Path(serving.__file__).with_name("page.css").read_text()
+    assert all(f".s{colour} {{" in css for colour in (*colours, markup._colour("a stage of one's own")))
