@@ -75,12 +75,10 @@ def reported(write: Callable[[Path, str, int], object]) -> Callable[[Callable[..
         def run(**options: Any) -> None:
             try:
                 command(**options)
-            except Exception as error:
-                if (
-                    options["check"]
-                    and not isinstance(error, Judged)
-                    and not _within(options["out_dir"], options["corpus"])
-                ):
+            except (Judged, KeyboardInterrupt, SystemExit):
+                raise
+            except BaseException as error:  # a panic of a library that is written in Rust is no Exception
+                if options["check"] and not _within(options["out_dir"], options["corpus"]):
                     _write(error, lambda told, code: write(options["out_dir"], told, code))
                 raise
 
@@ -89,7 +87,7 @@ def reported(write: Callable[[Path, str, int], object]) -> Callable[[Callable[..
     return reporting
 
 
-def _write(error: Exception, write: Callable[[str, int], object]) -> None:
+def _write(error: BaseException, write: Callable[[str, int], object]) -> None:
     told, code = f"A fault of DocMind, {type(error).__name__}: {error}. The log has more.", 2
     if isinstance(error, DocMindError):
         told, code = str(error), error.exit_code

@@ -79,7 +79,7 @@ def sections(material: Material) -> Iterator[Section]:
     worst = hardest(record, material.questions)
     if worst.rows:
         by_all = sum(missed_by(record, question) == len(record.strategies) for question in material.questions)
-        told = f"{plural(by_all, 'question')} no strategy wins at 3. The first {len(worst.rows)} by misses, then by id:"
+        told = f"{plural(by_all, 'question')} no strategy wins at 3. The first {len(worst.rows)} by misses, then by id."
         yield Section("The hardest questions", told, (worst,))
     if record.leakage:
         yield Section(
