@@ -693,7 +693,7 @@ def test_a_chat_in_a_terminal_from_its_first_start_to_ctrl_d(place):
     assert "Traceback" not in tty.shown
     assert QUESTION in (place.index_dir / HISTORY).read_text()
     with terminal(place, *place.fresh) as tty:
-        assert "0 embedded" in tty.until(PROMPT)
+        assert "index found" in tty.until(PROMPT)
         tty.type("\x1b[A")  # the arrow up
         assert tty.until("leave\\?").endswith(QUESTION)
         tty.type("\r")

@@ -124,4 +124,4 @@ def test_a_baseline_of_the_first_form_is_refused_with_the_command_that_makes_a_n
     said = capsys.readouterr().err
     assert "docmind.baseline/1" in said
     assert "docmind eval --save-baseline" in said
-    assert not place.out.exists()
+    assert not (place.out / "latest.json").exists()
