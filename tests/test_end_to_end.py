@@ -404,7 +404,7 @@ def test_of_an_edited_page_its_chunks_alone_are_embedded_again(place, capsys):
     assert place.index("headers") == 0
     assert embedded(capsys.readouterr().err, "headers") == (5, 1, 4)
     assert place.index("headers") == 0
-    assert embedded(capsys.readouterr().err, "headers") == (5, 0, 5)
+    assert "headers: 5 chunks, index found" in capsys.readouterr().err
 
 
 def test_an_edited_page_is_what_is_graded(place):
