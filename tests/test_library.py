@@ -190,9 +190,49 @@ def test_one_text_is_one_name_or_several_between_commas_wherever_names_are_given
     assert list(evaluate("headers+bm25", ids="q1, q2")["headers+bm25"].questions) == ["q1", "q2"]
     direct = evaluate("headers+bm25", types="direct")["headers+bm25"]
     assert direct.by_type.keys() == {"direct"}
+    assert list(evaluate("headers+bm25", ids=iter(["q1", "q2"]))["headers+bm25"].questions) == ["q1", "q2"]
+    assert list(docmind.evaluate("my-docs", "questions.jsonl", (name for name in ["headers+bm25"]))) == ["headers+bm25"]
     for argument in ("strategies", "metrics", "types", "ids"):
-        with pytest.raises(docmind.DocMindError, match=rf"{argument}: 7 was given; expected: names"):
-            docmind.evaluate("my-docs", "questions.jsonl", **{"strategies": "headers+bm25", argument: [7]})
+        for wrong in ([7], 7):
+            with pytest.raises(docmind.DocMindError, match=rf"{argument}: 7 was given; expected: names"):
+                docmind.evaluate("my-docs", "questions.jsonl", **{"strategies": "headers+bm25", argument: wrong})
+
+
+@pytest.mark.usefixtures("place")
+@pytest.mark.parametrize(
+    ("call", "told"),
+    [
+        (lambda: evaluate("headers+bm25", ids=[]), r"ids: \[\] names none"),
+        (lambda: evaluate("headers+bm25", types=[""]), r"types: \[''\] names none"),
+        (lambda: evaluate("headers+bm25", settings={}), r"settings: {} was given; expected: a docmind.Settings"),
+        (lambda: evaluate("headers+bm25", progress=5), r"progress: 5 was given; expected: what can be called"),
+        (lambda: docmind.evaluate(5, "questions.jsonl"), r"corpus: 5 was given; expected: a path"),
+        (lambda: docmind.evaluate("my-docs", b"q"), r"questions: b'q' was given; expected: a path"),
+        (lambda: docmind.read(None), r"path: None was given; expected: a path"),
+        (lambda: docmind.compare(5, 6), r"path: 5 was given; expected: a path"),
+    ],
+)
+def test_what_cannot_be_meant_is_told_with_its_argument(call, told):
+    with pytest.raises(docmind.DocMindError, match=told):
+        call()
+
+
+@pytest.mark.usefixtures("place")
+def test_a_searcher_tells_what_it_cannot_be_asked_and_that_it_was_closed():
+    with docmind.open("my-docs") as search:
+        assert search("headers+bm25", "leave").hits
+        for question in (None, b"x", 5):
+            with pytest.raises(docmind.DocMindError, match=r"question: .* was given; expected: a text"):
+                search("headers+bm25", question)
+        for name in (None, 5, b"headers+bm25", ["headers+bm25"]):
+            with pytest.raises(docmind.DocMindError, match=r"strategy: .* was given; expected: a text"):
+                search(name, "leave")
+        for k in (True, 1.5, "3"):
+            with pytest.raises(docmind.DocMindError, match=r"k is .*; how many hits"):
+                search("headers+bm25", "leave", k=k)
+    search.close()
+    with pytest.raises(docmind.DocMindError, match="was closed"):
+        search("headers+bm25", "leave")
 
 
 def test_settings_take_texts_for_paths_and_one_pattern():

@@ -93,8 +93,8 @@ def evaluate(
     run = run_evaluation(
         strategies=[strategy.name for strategy in chosen],
         metrics=metrics or (),
-        types=types or (),
-        ids=ids or (),
+        types=types or None,
+        ids=ids or None,
         settings=Settings(
             corpus=corpus,
             questions=questions,

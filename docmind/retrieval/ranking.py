@@ -15,7 +15,7 @@ CANDIDATES = 20
 
 def wanted(k: int) -> int:
     """`k`, how many hits are asked for. Raises UsageError where it is no whole number from 1 up."""
-    if not isinstance(k, Integral) or k < 1:
+    if not isinstance(k, Integral) or isinstance(k, bool) or k < 1:
         raise UsageError(f"k is {k!r}; how many hits are wanted, a whole number from 1 up, was expected.")
     return int(k)
 

@@ -5,6 +5,7 @@ Chat, page and evaluations all retrieve through it, so that what is measured is 
 
 from __future__ import annotations
 
+import reprlib
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
@@ -50,6 +51,8 @@ def asked(question: str | Query) -> Query:
     """What a retriever is asked, names of documents composed as theirs are. Raises UsageError where the question holds no
     word: what came nearest to "???" would be chance, and an answer key has no such question either."""
     query = Query(question) if isinstance(question, str) else question
+    if not isinstance(query, Query):
+        raise UsageError(f"question: {reprlib.repr(question)} was given; expected: a text.")
     if not words(query.text):
         raise UsageError("The question holds no word. Write one.")
     return query if query.doc_ids is None else replace(query, doc_ids=frozenset(map(nfc, query.doc_ids)))
@@ -95,10 +98,13 @@ class Searcher:
         self._collections: dict[str, Collection] = {}
         self._composers: dict[str, Composer] = {}
         self._retrievers: dict[tuple[str, str], Retriever] = {}
+        self._closed = False
 
     def __call__(self, strategy: str | Strategy, question: str | Query, k: int = 10) -> Ranking:
         """The first `k` hits for `question`. Raises UsageError for a strategy that there is not, a question without a word,
-        or a `k` that is no whole number from 1 up."""
+        a `k` that is no whole number from 1 up, and where it was closed."""
+        if self._closed:
+            raise UsageError("This searcher was closed, and its files let go of. Open another: docmind.open(…).")
         found, query, k = self.find(strategy), asked(question), wanted(k)
         return self.retriever(found).retrieve(query, k)
 
@@ -112,6 +118,8 @@ class Searcher:
 
     def find(self, strategy: str | Strategy) -> Strategy:
         """The strategy of that name or spec, its parts checked. Raises UsageError."""
+        if not isinstance(strategy, str | Strategy):
+            raise UsageError(f"strategy: {reprlib.repr(strategy)} was given; expected: a text such as headers+rerank.")
         return self.strategies.find(strategy) if isinstance(strategy, str) else strategy
 
     def retriever(self, strategy: Strategy, progress: Progress | None = None) -> Retriever:
@@ -181,7 +189,8 @@ class Searcher:
         return index
 
     def close(self) -> None:
-        """Let go of every file."""
+        """Let go of every file. It answers no more."""
+        self._closed = True
         for collection in self._collections.values():
             collection.close()
         self._cache.close()

@@ -116,7 +116,7 @@ class Evaluation(Mapping[str, StrategyResult]):
     def save(self, folder: Place = "results", *, baseline: bool = False) -> None:
         """Write latest.json and every report to `folder`, and with `baseline` also baseline.json, unless a question ended
         in an error. Raises StorageError where they cannot be written."""
-        saving.save(self.material, Path(folder), baseline=baseline)
+        saving.save(self.material, _path("folder", folder), baseline=baseline)
 
 
 def evaluate(
@@ -125,8 +125,8 @@ def evaluate(
     strategies: str | Sequence[str] | None = None,
     *,
     metrics: str | Sequence[str] = (),
-    types: str | Sequence[str] = (),
-    ids: str | Sequence[str] = (),
+    types: str | Sequence[str] | None = None,
+    ids: str | Sequence[str] | None = None,
     settings: Settings | None = None,
     progress: Progress = quiet,
     observe: Callable[[Built | Loaded], object] = ignore,
@@ -140,12 +140,10 @@ def evaluate(
     Raises a DocMindError where something is wrong with what was given; a question on which a strategy fails is an error in
     its results instead.
     """
-    found = settings or Settings()
-    found = replace(
-        found,
-        corpus=found.corpus if corpus is None else Path(corpus),
-        questions=found.questions if questions is None else Path(questions),
-    )
+    found = _settings(settings, corpus=corpus, questions=questions)
+    for argument, call in (("progress", progress), ("observe", observe)):
+        if not callable(call):
+            raise UsageError(f"{argument}: {reprlib.repr(call)} was given; expected: what can be called.")
     named = read_strategies(found.strategies)
     chosen = (
         named.matrix if strategies is None else tuple(dict.fromkeys(map(named.find, _names("strategies", strategies))))
@@ -159,8 +157,8 @@ def evaluate(
         key = load_questions(
             found.questions,
             searcher.documents.values(),
-            types=_names("types", types),
-            ids=_names("ids", ids),
+            types=_some("types", types),
+            ids=_some("ids", ids),
             why_left_out=searcher.why_left_out,
         )
         answerable(key.questions)  # refuses a key without gold before any work
@@ -171,15 +169,13 @@ def evaluate(
 
 def open(corpus: Place | None = None, *, settings: Settings | None = None, progress: Progress = quiet) -> Searcher:
     """A searcher over the documents in `corpus`, by any strategy; close it, or use it in a `with`. Raises CorpusError."""
-    found = settings or Settings()
-    if corpus is not None:
-        found = replace(found, corpus=Path(corpus))
+    found = _settings(settings, corpus=corpus)
     return Searcher(found, load_models(found.profile), progress)
 
 
 def read(path: Place) -> Record:
     """The record in a latest.json or a baseline.json. Raises StorageError where it is none."""
-    return read_record(Path(path))
+    return read_record(_path("path", path))
 
 
 def compare(old: Evaluation | Record | Place, new: Evaluation | Record | Place) -> Comparison:
@@ -202,17 +198,45 @@ def _notes(searcher: Searcher, key: AnswerKey) -> Iterator[str]:
 def _names(argument: str, given: str | Sequence[str]) -> Sequence[str]:
     if isinstance(given, str):
         return names(given)
-    if odd := [each for each in given if not isinstance(each, str)]:
+    listed = tuple(given) if isinstance(given, Iterable) and not isinstance(given, bytes) else (given,)
+    if odd := [each for each in listed if not isinstance(each, str)]:
         raise UsageError(f"{argument}: {reprlib.repr(odd[0])} was given; expected: names, each a text.")
-    return given
+    return listed
+
+
+def _some(argument: str, given: str | Sequence[str] | None) -> Sequence[str]:
+    """The names that a filter lets through, empty for all. Raises UsageError where one was made that lets none through."""
+    if given is None:
+        return ()
+    if not (found := [name for name in _names(argument, given) if name.strip()]):
+        raise UsageError(f"{argument}: {reprlib.repr(given)} names none. Give at least one, or None for all questions.")
+    return found
+
+
+def _path(argument: str, given: Place) -> Path:
+    if not isinstance(given, str | Path):
+        raise UsageError(f"{argument}: {reprlib.repr(given)} was given; expected: a path.")
+    return Path(given)
+
+
+def _settings(settings: Settings | None, *, corpus: Place | None = None, questions: Place | None = None) -> Settings:
+    """`settings`, by default all that is usual, with the places that are given."""
+    found = Settings() if settings is None else settings
+    if not isinstance(found, Settings):
+        raise UsageError(f"settings: {reprlib.repr(settings)} was given; expected: a docmind.Settings.")
+    return replace(
+        found,
+        corpus=found.corpus if corpus is None else _path("corpus", corpus),
+        questions=found.questions if questions is None else _path("questions", questions),
+    )
 
 
 def _record(given: Record | Place, reader: Callable[[Path], Record]) -> Record:
-    return given if isinstance(given, Record) else reader(Path(given))
+    return given if isinstance(given, Record) else reader(_path("path", given))
 
 
 def _thresholds(given: Thresholds | Place) -> Thresholds:
-    return given if isinstance(given, Thresholds) else read_thresholds(Path(given))
+    return given if isinstance(given, Thresholds) else read_thresholds(_path("thresholds", given))
 
 
 class _Counting:

@@ -54,7 +54,7 @@ def load(path: Path) -> object:
     """The JSON in `path`. NaN, infinity and Twice stand in it, so that the field can be told. Raises FieldError where there is
     none."""
     try:
-        return json.loads(read_whole(path).decode(), object_pairs_hook=_once, parse_int=_integer)
+        return json.loads(read_whole(path).decode("utf-8-sig"), object_pairs_hook=_once, parse_int=_integer)
     except OSError as error:
         raise FieldError(f"cannot be read: {error.strerror}.") from error
     except RecursionError as error:

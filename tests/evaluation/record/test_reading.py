@@ -255,6 +255,14 @@ def test_a_file_of_another_form_is_refused(tmp_path, contents, told):
     assert str(raised.value).endswith(f" {ANEW}")
 
 
+def test_a_whole_file_with_a_byte_order_mark_is_whole(tmp_path):
+    path = tmp_path / "baseline.json"
+    path.write_bytes(b"\xef\xbb\xbf" + TEXT.encode())
+    marked = read_baseline(path)
+    path.write_bytes(TEXT.encode())
+    assert marked == read_baseline(path)
+
+
 def test_a_folder_is_no_baseline(tmp_path):
     assert "cannot be read: Is a directory" in refused(tmp_path)
 
