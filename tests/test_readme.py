@@ -1,11 +1,15 @@
-"""Every figure in README.md and eval/README.md comes from results/."""
+"""Every figure in README.md, eval/README.md and docs/answers.md comes from results/."""
 
 import re
 
 import pytest
 import readme_tables
 
-FILES = {"README.md": readme_tables.README, "eval/README.md": readme_tables.KEY}
+FILES = {
+    "README.md": readme_tables.README,
+    "eval/README.md": readme_tables.KEY,
+    "docs/answers.md": readme_tables.ANSWERS,
+}
 
 
 @pytest.mark.parametrize(("file", "mark"), [(file, mark) for file, tables in FILES.items() for mark in tables])
