@@ -32,6 +32,9 @@ if TYPE_CHECKING:
     from playwright.sync_api import Locator
 
 ROOT = Path(__file__).parents[1]
+
+pytestmark = pytest.mark.slow
+
 CHROMIUM = shutil.which("chromium")
 REQUIRED = os.environ.get("DOCMIND_REQUIRE_BROWSER") == "1"
 PATIENCE = 30.0

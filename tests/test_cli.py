@@ -319,7 +319,12 @@ def test_a_run_without_a_verdict_leaves_no_report_of_another(reported, monkeypat
     if stage:
         monkeypatch.setattr(stage, raising(BaseException("a panic")))
     assert reported.eval(*LEXICAL, *options) == code
-    assert sorted(path.name for path in reported.out.iterdir()) == ["latest.answers.jsonl", "latest.json"]
+    told = ["latest.annotations.txt", "latest.comment.md"] if "--check" in options else []
+    assert sorted(path.name for path in reported.out.iterdir()) == sorted(
+        [*told, "latest.answers.jsonl", "latest.json"]
+    )
+    for name in told:
+        assert "passed" not in (reported.out / name).read_text(encoding="utf-8")
 
 
 def test_reports_in_a_corpus_are_not_taken_for_those_of_a_run(reported):
@@ -404,7 +409,7 @@ def test_what_another_user_built_can_be_used(place):
     env = os.environ | {"TMPDIR": "/tmp"}
     done = subprocess.run(command, cwd=place.root, env=env, capture_output=True, text=True, timeout=120, check=False)
     assert (done.returncode, "warning" in done.stderr) == (0, False), done.stderr
-    assert done.stderr.endswith("headers: 5 chunks, 0 embedded, 5 from the cache\n")
+    assert done.stderr.endswith("headers: 5 chunks, index found\n")
     assert place.results()["strategies"]
 
 
@@ -491,7 +496,7 @@ def test_an_env_file_in_another_encoding_is_nothing_to_an_index(place):
 
 
 def test_old_indexes_are_told_and_removed_where_that_is_asked_for(place, capsys):
-    indexes = lambda: sorted(path.name for path in place.index_dir.glob("*-*"))  # noqa: E731
+    indexes = lambda: sorted(path.name for path in place.index_dir.glob("*-*") if path.is_dir())  # noqa: E731
     assert place.index("headers", "fixed_500") == 0
     assert "no last run used" not in capsys.readouterr().err
     old = indexes()

@@ -19,6 +19,8 @@ from docmind.cli import main, streams
 REPOSITORY = Path(docmind.cli.__file__).parents[2]
 STRATEGY = "headers+vector"
 
+pytestmark = pytest.mark.slow  # a process for each
+
 
 @pytest.fixture
 def place(tmp_path: Path, corpus: Path) -> Workplace:
@@ -44,7 +46,7 @@ ENDS = [
 STAGES = [
     ("eval", "docmind.cli.evaluate.read_strategies"),
     ("eval", "docmind.runs.retrieval.load_models"),
-    ("eval", "docmind.corpus._found"),
+    ("eval", "docmind.corpus.look"),
     ("eval", "docmind.corpus._read"),
     ("eval", "docmind.runs.retrieval.load_questions"),
     ("eval", "docmind.models.minilm.OnnxEmbedder.embed_queries"),

@@ -7,6 +7,9 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parent.parent
+
+pytestmark = pytest.mark.slow  # each reads the whole handbook
+
 sys.path.insert(0, str(ROOT / "scripts"))
 
 import check_handbook  # noqa: E402

@@ -311,7 +311,7 @@ def test_a_page_that_says_the_same_and_is_not_listed_is_told(
         "other.md": "Some say: You get 10 days a year.",
     }
     path = tmp_path / "q.jsonl"
-    line = {"id": "q", "question": "?", "source": "hr/faq.md", "evidence": "10 days", **more}
+    line = {"id": "q", "question": "Where?", "source": "hr/faq.md", "evidence": "10 days", **more}
     path.write_text(json.dumps(line), encoding="utf-8")
     warnings = load_questions(path, [document(name, text) for name, text in pages.items()]).warnings
     assert list(warnings) == caplog.messages
@@ -329,8 +329,8 @@ NAMED = ("\u00dcber.md", "U\u0308ber.md")
 def test_a_page_is_found_however_its_name_is_composed(tmp_path: Path, name: str) -> None:
     path = tmp_path / "q.jsonl"
     lines = [
-        {"id": "a", "question": "?", "source": name, "evidence": "25 days", "also_in": [name], "doc_ids": [name]},
-        {"id": "b", "question": "?", "gold": [{"any": [{"source": name, "evidence": "25 days"}]}]},
+        {"id": "a", "question": "Where?", "source": name, "evidence": "25 days", "also_in": [name], "doc_ids": [name]},
+        {"id": "b", "question": "Where?", "gold": [{"any": [{"source": name, "evidence": "25 days"}]}]},
     ]
     path.write_text("\n".join(map(json.dumps, lines)), encoding="utf-8")
     key = load_questions(path, [Document(NAMED[0], "", "25 days")])
