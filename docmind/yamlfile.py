@@ -48,8 +48,8 @@ def values(text: str, numbers: Container[str] = ()) -> object:
         raise NotYamlError(getattr(error, "problem", None) or error, 1 + mark.line if mark else 1) from error
     except RecursionError as error:
         raise NotYamlError("it is nested too deeply") from error
-    except (ValueError, OverflowError) as error:  # numbers in escapes and directives that Python cannot hold
-        raise NotYamlError(error) from error
+    except (ValueError, OverflowError) as error:  # each Python has other words for it
+        raise NotYamlError("an escape or the version of YAML holds a number out of range") from error
     _refuse_grown(found)
     return found
 

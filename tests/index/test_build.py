@@ -235,9 +235,9 @@ def test_a_folder_that_is_gone_before_it_is_swept_is_no_error(make, tmp_path, mo
     left.mkdir(parents=True)
     glob = Path.glob
 
-    def found_and_gone(self, pattern):
-        found = list(glob(self, pattern))
-        if pattern.startswith(build.BUILDING):
+    def found_and_gone(self, pattern, **options):
+        found = list(glob(self, pattern, **options))
+        if str(pattern).startswith(build.BUILDING):
             left.rmdir()
         return found
 
