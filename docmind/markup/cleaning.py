@@ -24,6 +24,9 @@ LONG_PARAGRAPH = 100_000
 MAX_PASSES = 10
 """How often a page is gone over at most, since what a tag hid can be markup itself. Two or three times are usual."""
 
+NUMBER = 9
+"""Digits that the number of a list item has at most."""
+
 TOLD = 5
 """How many values and pages that are left out one warning names."""
 
@@ -241,6 +244,7 @@ def _render(tokens: list[Token], closed: frozenset[str], *, keep: str | None) ->
     _join_words(tokens)
     parts: list[str] = []
     begun = False  # an escape that opens a line, or follows a number there, may keep it from being a heading or an item
+    line = ""  # its beginning
     for token in tokens:
         if token.type == "text_special":
             undone = keep is not None and token.content not in keep and (begun or token.content.isspace())
@@ -253,8 +257,9 @@ def _render(tokens: list[Token], closed: frozenset[str], *, keep: str | None) ->
             parts.append("\n")
         elif token.type not in ("link_open", "link_close"):
             parts.append(token.content or token.markup)
-        _, line_break, line = parts[-1].rpartition("\n") if parts else ("", "", "")
-        begun = (begun and not line_break) or not (line.strip() + "0").isdigit()
+        _, line_break, last = parts[-1].rpartition("\n") if parts else ("", "", "")
+        line = (last if line_break else line + last).lstrip()[: NUMBER + 1]
+        begun = len(line) > NUMBER or not (line.strip() + "0").isdigit()
     return "\n".join(line.strip() for line in "".join(parts).split("\n"))
 
 

@@ -233,6 +233,8 @@ def test_a_pipe_table_keeps_its_rows_and_its_escaped_pipe() -> None:
     ("raw", "text"),
     [
         ("AT&amp;T, 5 &lt; 6, &copy;&nbsp;x", "AT&T, 5 < 6, ©\u00a0x"),
+        ("100&nbsp;000&shy;km &amp; more", "100\u00a0000\u00adkm & more"),
+        ("&nbsp;&nbsp;&nbsp;&nbsp;&nbsp;&nbsp;&nbsp;&nbsp;&nbsp;&nbsp;&nbsp;&nbsp;\\# no", "\\# no"),
         ("say &lt;b&gt; &amp; x", "say &lt;b&gt; & x"),
         ("C\\# is 3\\*4, \\$5 \\[draft\\]", "C# is 3*4, $5 [draft]"),
         ("\\# no heading\n1\\. no item", "\\# no heading\n1\\. no item"),
