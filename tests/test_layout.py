@@ -19,6 +19,7 @@ LAYERS = (
     ("protocols", "registry", "text", "markup", "files", "blobs", "code", "keeping", "spec", "parameters", "yamlfile"),
     ("models", "llm", "config"),
     ("corpus",),
+    ("foreign",),
     ("chunking",),
     ("index",),
     ("retrieval",),
