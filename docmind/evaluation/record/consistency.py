@@ -32,8 +32,9 @@ def faults(record: Record) -> Iterator[str]:
         at = f"strategies.{name}"
         yield from _names(f"{at}.questions", strategy.questions, record.instrument.questions, "question")
         yield from _metrics(at, strategy, record)
+        yield from _foreign(at, strategy)
         for question, found in strategy.questions.items():
-            yield from _question(f"{at}.questions.{question}", found, record)
+            yield from _question(f"{at}.questions.{question}", found, record, foreign=strategy.foreign is not None)
     yield from _pieces(record)
     yield from _counts(record)
     yield from _leakage(record)
@@ -84,8 +85,28 @@ def _metrics(at: str, strategy: StrategyResult, record: Record) -> Iterator[str]
                 yield f"{at}.{part}.{name}.n: {one.n} was found; expected: at most {record.counts.answerable}, all answerable."
 
 
-def _question(at: str, found: QuestionResult, record: Record) -> Iterator[str]:
-    expected = KEPT if record.kind == "baseline" else WHOLE
+def _foreign(at: str, strategy: StrategyResult) -> Iterator[str]:
+    if (strategy.ceiling is None) != (strategy.foreign is not None):
+        yield f"{at}.ceiling: {strategy.ceiling} was found; expected: null of a foreign strategy, and a share of any other."
+    if strategy.foreign is None:
+        return
+    found = strategy.foreign
+    if found.unplaced > found.passages:
+        yield f"{at}.foreign.unplaced: {found.unplaced} was found; expected: at most {found.passages}, all passages."
+    if len(found.unstable) > found.asked_again:
+        yield f"{at}.foreign.unstable: {len(found.unstable)} were found; expected: at most {found.asked_again}, all asked again."
+    for index, name in enumerate(found.unstable):
+        if name not in strategy.questions:
+            yield f"{at}.foreign.unstable[{index}]: {reprlib.repr(name)} was found; expected: a question."
+
+
+def _question(at: str, found: QuestionResult, record: Record, *, foreign: bool) -> Iterator[str]:
+    expected: tuple[str, ...] = KEPT if record.kind == "baseline" else WHOLE
+    if foreign and found.steps and record.kind != "baseline":
+        expected = (*expected, "steps")
+        for index, step in enumerate(found.steps):
+            if len(step.ranks) != len(found.ranks):
+                yield f"{at}.steps[{index}].ranks: {len(step.ranks)} were found; expected: {len(found.ranks)}, a rank a piece."
     for field in expected:
         if field not in found.model_fields_set:
             yield f"{at}.{field}: is missing."
@@ -100,10 +121,10 @@ def _question(at: str, found: QuestionResult, record: Record) -> Iterator[str]:
         if len(found.chunks) > DISPLACING:
             yield f"{at}.chunks: {len(found.chunks)} were found; expected: at most {DISPLACING}."
     else:
-        yield from _whole(at, found, record)
+        yield from _whole(at, found, record, foreign=foreign)
 
 
-def _whole(at: str, found: QuestionResult, record: Record) -> Iterator[str]:
+def _whole(at: str, found: QuestionResult, record: Record, *, foreign: bool) -> Iterator[str]:
     if found.error is not None and (found.ranks or found.hits):
         yield f"{at}.{'ranks' if found.ranks else 'hits'}: something was found; expected: nothing, of an error."
     if len(found.hits) > record.instrument.metrics.depth:
@@ -115,7 +136,8 @@ def _whole(at: str, found: QuestionResult, record: Record) -> Iterator[str]:
     if missed != (found.lost_at is not None):
         yield f"{at}.lost_at: {found.lost_at!r} was found; expected: {'a place, of a miss' if missed else 'null, of no miss'}."
     for index, hit in enumerate(found.hits):
-        yield from _hit(f"{at}.hits[{index}]", hit, record)
+        if hit.source or hit.spans or not foreign:  # else a passage that is in no document
+            yield from _hit(f"{at}.hits[{index}]", hit, record)
 
 
 def _hit(at: str, hit: HitResult, record: Record) -> Iterator[str]:

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from docmind.evaluation.record.types import (
     Counts,
     Fingerprint,
+    ForeignResult,
     HitResult,
     Instrument,
     QuestionResult,
     Record,
     SliceResult,
+    StepResult,
     StrategyResult,
 )
 from docmind.evaluation.scoring.attribution import LostAt
@@ -25,14 +27,17 @@ from docmind.types import Hit, Outcome, Question, Run, merge
 @dataclass(frozen=True, slots=True)
 class Graded:
     """The run of a strategy, a `chunker` and a `mode` by their labels, with all that was found out about it. `lost_at`
-    maps ids of questions; `ceiling` is its chunker's."""
+    maps ids of questions; `ceiling` is its chunker's. Of a `foreign` one there is no ceiling, and `steps` maps ids of
+    questions."""
 
     run: Run
     chunker: str
     mode: str
     scores: Scores
-    ceiling: float
+    ceiling: float | None
     lost_at: Mapping[str, LostAt | None]
+    foreign: ForeignResult | None = None
+    steps: Mapping[str, tuple[StepResult, ...]] = field(default_factory=dict)
 
 
 def results(
@@ -78,7 +83,11 @@ def _strategy(graded: Graded) -> StrategyResult:
         by_type=_slices(scores.by_type),
         by_split=_slices(scores.by_split),
         ceiling=graded.ceiling,
-        questions={o.question_id: _outcome(o, graded.lost_at[o.question_id]) for o in outcomes},
+        questions={
+            o.question_id: _outcome(o, graded.lost_at[o.question_id], graded.steps.get(o.question_id, ()))
+            for o in outcomes
+        },
+        foreign=graded.foreign,
     )
 
 
@@ -86,10 +95,10 @@ def _slices(slices: Mapping[str, Slice]) -> dict[str, SliceResult]:
     return {name: SliceResult.of(part.n, part.metrics) for name, part in slices.items()}
 
 
-def _outcome(outcome: Outcome, lost_at: LostAt | None) -> QuestionResult:
+def _outcome(outcome: Outcome, lost_at: LostAt | None, steps: tuple[StepResult, ...]) -> QuestionResult:
     hits = outcome.ranking.hits if outcome.ranking else ()
     return QuestionResult(
-        ranks=outcome.ranks, lost_at=lost_at, hits=tuple(_hit(hit) for hit in hits), error=outcome.error
+        ranks=outcome.ranks, lost_at=lost_at, hits=tuple(_hit(hit) for hit in hits), error=outcome.error, steps=steps
     )
 
 

@@ -3,6 +3,7 @@ alone. Which values go together is told by consistency.py."""
 
 from __future__ import annotations
 
+from fractions import Fraction
 from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -95,7 +96,8 @@ class SliceResult(Form):
 @dataclass(frozen=True, slots=True, config=ConfigDict(extra="forbid", allow_inf_nan=False))
 class HitResult:
     """A hit: the id of its chunk, the document that it is from, and where in that stands all that its reader sees, merged
-    and rising: (start, end), half-open. A slotted dataclass, as strict as a Form: a record has tens of thousands."""
+    and rising: (start, end), half-open. Of a foreign passage that is in no document `source` is "" and `spans` are none.
+    A slotted dataclass, as strict as a Form: a record has tens of thousands."""
 
     chunk: StrictStr
     source: StrictStr
@@ -103,9 +105,40 @@ class HitResult:
     score: Annotated[float, Field(strict=True)]
 
 
+class StepResult(Form):
+    """One of a foreign system's searches for a question: what it searched for, and `ranks` as of the question, in the list
+    of this step alone."""
+
+    query: str
+    ranks: Row[Rank | None]
+
+
+class ForeignResult(Form):
+    """What is known of a foreign retriever beside its ranks. `kind` is how it is reached. Of all `passages` that were graded
+    `unplaced` could not be found in the documents, the first of them told as `examples`; of a run that can be judged they
+    are at most the share `max_unplaced`. `few` questions got fewer passages than were asked for. Of `asked_again` questions
+    those named in `unstable` got other passages the second time."""
+
+    kind: str
+    passages: Count
+    unplaced: Count
+    examples: Row[str]
+    max_unplaced: Share
+    few: Count
+    asked_again: Count
+    unstable: Row[str]
+
+    @property
+    def misplaced(self) -> bool:
+        """Whether more could not be found in the documents than may be."""
+        return self.unplaced > Fraction(str(self.max_unplaced)) * self.passages
+
+
 class QuestionResult(Form):
     """What a strategy found for a question. `ranks`: for each piece of gold the rank of the first hit that covers it, or
     None; of an unanswerable question and of an error there are none. `lost_at` says of a miss at 3 where it was lost.
+
+    `steps` are those of a foreign system that searched several times.
 
     A baseline has the `ranks` alone, and `chunks`: of an answerable question the ids of the first three.
     """
@@ -115,6 +148,7 @@ class QuestionResult(Form):
     hits: Row[HitResult] = ()
     error: str | None = None
     chunks: Row[str] = ()
+    steps: Row[StepResult] = ()
 
     @property
     def rank(self) -> int | None:
@@ -129,15 +163,17 @@ class QuestionResult(Form):
 
 class StrategyResult(Form):
     """What a strategy, a chunker and a mode, is worth. With an error there are no `metrics` and no slices. `ceiling` is
-    the share of the answerable questions that some single chunk can win."""
+    the share of the answerable questions that some single chunk can win, None of a `foreign` one, whose chunks nobody
+    knows."""
 
     chunker: str
     mode: str
     metrics: Metrics | None
     by_type: Annotated[dict[str, SliceResult], AfterValidator(partial(Named, "type of question"))] = Field(repr=False)
     by_split: Annotated[dict[str, SliceResult], AfterValidator(partial(Named, "split"))] = Field(repr=False)
-    ceiling: Share
+    ceiling: Share | None
     questions: Annotated[dict[str, QuestionResult], AfterValidator(partial(Named, "question"))] = Field(repr=False)
+    foreign: ForeignResult | None = None
 
     def metric(self, name: str) -> float | None:
         """The mean over all answerable questions, None where there is none."""

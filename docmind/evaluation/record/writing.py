@@ -37,10 +37,11 @@ def _strategy(strategy: StrategyResult, fields: tuple[str, ...]) -> dict[str, An
         "by_split": _slices(strategy.by_split),
         "ceiling": strategy.ceiling,
         "questions": {
-            name: {field: dumped[field] for field in fields}
+            name: {field: dumped[field] for field in (*fields, *(["steps"] if found.steps else []))}
             for name, found in strategy.questions.items()
             for dumped in [found.model_dump()]
         },
+        **({"foreign": strategy.foreign.model_dump()} if strategy.foreign else {}),
     }
 
 
