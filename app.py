@@ -29,7 +29,7 @@ from docmind.evaluation.record.instrument import document_hashes
 from docmind.evaluation.record.reading import read_record
 from docmind.evaluation.record.timings import read_bench, read_timings
 from docmind.evaluation.record.types import QuestionResult, Record, StrategyResult
-from docmind.evaluation.reports.excerpts import excerpt
+from docmind.evaluation.reports.excerpts import NOWHERE, excerpt
 from docmind.evaluation.reports.tables import hardest, matrix, missed_by, percent
 from docmind.evaluation.scoring.stats import wilson
 from docmind.models import load
@@ -70,17 +70,20 @@ def main() -> None:
     if REFUSED:
         notice(REFUSED, refused=True)
         return
-    strategies = [strategy.name for strategy in read_strategies(None).matrix]
+    strategies = own = [strategy.name for strategy in read_strategies(None).matrix]
     try:
-        strategies = [strategy.name for strategy in read_strategies(SETTINGS.strategies).matrix]
+        known = read_strategies(SETTINGS.strategies)
+        strategies = [strategy.name for strategy in known.matrix]
         strategies = list(dict.fromkeys([read_thresholds(SETTINGS.thresholds).production, *strategies]))
+        # Another system searches its own documents, not those that a visitor brings.
+        own = [name for name in strategies if not known.find(name).foreign] or own
     except DocMindError as error:
         notice(f"No strategy is named for production: {error}", refused=True)
-    ask, own, evaluation = st.tabs(["Ask", "Your documents", "Evaluation"])
+    ask, theirs, evaluation = st.tabs(["Ask", "Your documents", "Evaluation"])
     with ask:
         ask_tab(strategies)
-    with own:
-        documents_tab(strategies)
+    with theirs:
+        documents_tab(own)
     with evaluation:
         evaluation_tab()
 
@@ -326,6 +329,9 @@ def one_question(
         old = before.strategies[name].questions.get(chosen) if before and name in before.strategies else None
         with st.expander(f"{name}: {became(found)}{formerly(found, old)}"):
             for number, hit in enumerate(found.hits[:SHOWN], start=1):
+                if not hit.spans:
+                    st.html(f'<div class="passage"><div class="place"><b>{number}</b> {NOWHERE}</div></div>')
+                    continue
                 if record.instrument.pages[hit.source] != pages.get(hit.source):
                     notice(f"{hit.source} was changed since. Make the results anew: docmind eval.")
                     continue

@@ -23,7 +23,8 @@ COVERED = 0.8
 class Settings:
     """Where a command reads and writes. The defaults are the project's own folders, relative to the current one.
 
-    A text does for a path, and one pattern for `exclude`. Raises UsageError for another profile.
+    What foreign retrievers reply is written to the folder `record`, or taken from the folder `replay` instead of asking
+    them; None: neither. A text does for a path, and one pattern for `exclude`. Raises UsageError for another profile.
     """
 
     corpus: Path = Path("corpus")
@@ -37,11 +38,13 @@ class Settings:
     index_dir: Path = Path(".docmind")
     profile: Profile = "default"
     exclude: tuple[str, ...] = ()
+    record: Path | None = None
+    replay: Path | None = None
 
     def __post_init__(self) -> None:
         if self.profile not in PROFILES:
             raise UsageError(unknown("profile", str(self.profile), PROFILES))
         for field in fields(self):
-            if isinstance(field.default, Path):
+            if isinstance(field.default, Path) or (field.default is None and getattr(self, field.name) is not None):
                 object.__setattr__(self, field.name, Path(getattr(self, field.name)))
         object.__setattr__(self, "exclude", (self.exclude,) if isinstance(self.exclude, str) else tuple(self.exclude))

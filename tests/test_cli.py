@@ -427,7 +427,7 @@ def test_a_fault_of_docmind_ends_with_2_and_a_traceback(place, capsys, monkeypat
     def fault(*_, **__):
         raise ZeroDivisionError("a fault")
 
-    monkeypatch.setattr("docmind.runs.retrieval.ceiling", fault)
+    monkeypatch.setattr("docmind.runs.evaluating.ceiling", fault)
     assert place.eval(*LEXICAL) == 2
     message = capsys.readouterr().err
     assert "Traceback" in message
@@ -440,7 +440,7 @@ def test_an_interrupt_ends_with_130_and_says_what_was_kept(place, capsys, monkey
     def interrupt(*_, **__):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("docmind.runs.retrieval.ceiling", interrupt)
+    monkeypatch.setattr("docmind.runs.evaluating.ceiling", interrupt)
     assert place.eval(*LEXICAL) == 130
     assert "interrupted; what is done is kept" in capsys.readouterr().err
     assert left_alone(place)

@@ -170,7 +170,7 @@ def test_output_that_nobody_can_read_is_no_verdict(place, shell, codes):
 
 def test_sigterm_ends_a_run_with_143_and_what_is_done_is_kept(place):
     code = (
-        "import signal, sys, docmind.runs.retrieval as run; from docmind.cli import main; "
+        "import signal, sys, docmind.runs.evaluating as run; from docmind.cli import main; "
         "run.ceiling = lambda *_: signal.raise_signal(signal.SIGTERM); sys.exit(main())"
     )
     command = [sys.executable, "-c", code, *place.arguments("eval", "--strategies", STRATEGY)]

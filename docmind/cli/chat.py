@@ -27,6 +27,7 @@ from docmind.cli.terminal import flowing, out, progress, say, tell
 from docmind.config import Settings
 from docmind.errors import DocMindError, UsageError
 from docmind.evaluation.gate.thresholds import read_thresholds
+from docmind.evaluation.reports.excerpts import NOWHERE
 from docmind.generation.answer import ANSWERERS, ask
 from docmind.generation.extractive import Extractive
 from docmind.generation.whole import Whole
@@ -148,7 +149,7 @@ class _Talk:
         searcher = self.engine.searcher(progress)
         wanted = searcher.find(self.strategy)
         searcher.retriever(wanted, progress)
-        if self.provider == Extractive.name and searcher.embedder.has_tokens:
+        if self.provider == Extractive.name and not wanted.foreign and searcher.embedder.has_tokens:
             searcher.collection(wanted.chunker).tokens  # noqa: B018 - built now, and not at the first question
 
     def read(self, line: str) -> bool:
@@ -250,4 +251,4 @@ class _Talk:
         document = self.engine.searcher(progress).documents.get(page)
         title = document.title if document else page
         titles = path if path and same_title(path[0], title) else (title, *path)
-        return f"{' › '.join(titles)} ({document.url if document and document.url else page})"
+        return f"{' › '.join(titles)} ({document.url if document and document.url else page})" if page else NOWHERE

@@ -9,7 +9,7 @@ from io import TextIOWrapper
 
 import typer
 
-from docmind.cli import answers, chat, evaluate, index, strategies
+from docmind.cli import answers, chat, demo, evaluate, index, strategies
 from docmind.cli.common import Judged, version
 from docmind.cli.terminal import Warnings, tell
 from docmind.errors import DocMindError
@@ -27,6 +27,7 @@ app.command("diff")(evaluate.diff)
 app.command("answers")(answers.answers)
 app.command("chat")(chat.chat)
 app.command("strategies")(strategies.strategies)
+app.command("demo")(demo.demo)
 
 
 def run(argv: Sequence[str] | None) -> int:

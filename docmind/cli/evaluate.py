@@ -68,6 +68,12 @@ def evaluate(
     check: Annotated[bool, typer.Option("--check", help="Fail where accuracy was lost against the baseline.")] = False,
     baseline_file: Annotated[Path, typer.Option("--baseline", help="What --check compares with.")] = DEFAULTS.baseline,
     thresholds_file: ThresholdsOption = DEFAULTS.thresholds,
+    record: Annotated[
+        Path | None, typer.Option(help="Also write what retrievers of your own reply to this folder.")
+    ] = None,
+    replay: Annotated[
+        Path | None, typer.Option(help="Take their replies from this folder instead of asking them.")
+    ] = None,
     quiet: QuietOption = False,
 ) -> None:
     """Score the strategies against the answer key and write the results."""
@@ -103,6 +109,8 @@ def evaluate(
             index_dir=index_dir,
             profile=profile,
             exclude=tuple(exclude or ()),
+            record=record,
+            replay=replay,
         ),
         progress=shown(quiet),
         observe=observe,

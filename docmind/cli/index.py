@@ -38,7 +38,11 @@ def index(
     quiet: QuietOption = False,
 ) -> None:
     """Build the index of each chunker, embedding only what the cache does not hold."""
-    matrix = [strategy.chunker for strategy in read_strategies(DEFAULTS.strategies).matrix] if not chunkers else []
+    matrix = (
+        [each.chunker for each in read_strategies(DEFAULTS.strategies).matrix if not each.foreign]
+        if not chunkers
+        else []
+    )
     wanted = dict.fromkeys([*map(chunker, chunkers or ()), *matrix])
     settings = Settings(corpus=corpus, index_dir=index_dir, profile=profile, exclude=tuple(exclude or ()))
     with Searcher(settings, load_models(profile), shown(quiet), told(quiet)) as searcher:

@@ -12,7 +12,7 @@ from docmind.evaluation.reports.tables import Table
 from docmind.parameters import declared, written
 from docmind.retrieval import MODES
 from docmind.retrieval import PRESETS as MODE_PRESETS
-from docmind.retrieval.strategies import read_strategies
+from docmind.retrieval.strategies import Strategy, read_strategies
 from docmind.spec import EXAMPLE
 
 
@@ -27,11 +27,15 @@ def strategies(strategies_file: StrategiesFileOption = DEFAULTS.strategies) -> N
     _show("Modes in modes", Table(("mode", "stands for", "modes in its brackets"), tuple(inner)))
     _show("Presets", _presets({**CHUNKER_PRESETS, **MODE_PRESETS}))
     gated = [each.name for each in known.matrix] if known.gate is None else known.gate
-    rows = ((each.name, "yes" if each.name in gated else "no", f"{each.chunker}+{each.mode}") for each in known.matrix)
+    rows = ((each.name, "yes" if each.name in gated else "no", _in_full(each)) for each in known.matrix)
     _show("Strategies that are scored", Table(("strategy", "gated", "in full"), tuple(rows)))
     others = [name for name in known.names if name not in {each.name for each in known.matrix}]
     if others:
-        _show("Other names", Table(("strategy", "in full"), tuple((name, known.names[name]) for name in others)))
+        _show("Other names", Table(("strategy", "in full"), tuple((name, str(known.names[name])) for name in others)))
+
+
+def _in_full(strategy: Strategy) -> str:
+    return str(strategy.foreign or f"{strategy.chunker}+{strategy.mode}")
 
 
 def _show(title: str, table: Table) -> None:

@@ -27,14 +27,16 @@ LONGEST_QUESTION = 4_000
 
 def answerer(name: str, searcher: Searcher, strategy: str | Strategy, model: str | None = None) -> Answerer:
     """The answerer of that name for what `strategy` finds; `model` is a provider's, its default if None. Where the searcher's
-    model gives no token vectors, by which sentences are chosen, the passages stand in for the extractive answers.
+    model gives no token vectors, by which sentences are chosen, or the strategy is foreign, the passages stand in for the
+    extractive answers.
 
     Raises UsageError for an unknown name, LanguageModelError where its key is missing.
     """
-    if name == Extractive.name and not searcher.embedder.has_tokens:
+    wanted = searcher.find(strategy)
+    if name == Extractive.name and (wanted.foreign or not searcher.embedder.has_tokens):
         return Whole()
     if name == Extractive.name:
-        collection = searcher.collection(searcher.find(strategy).chunker)
+        collection = searcher.collection(wanted.chunker)
         return Extractive(searcher.embedder, collection.token_vectors, searcher.documents)
     return Generative(PROVIDERS[name](model))
 

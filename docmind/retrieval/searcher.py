@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import reprlib
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import ExitStack, closing, contextmanager
 from dataclasses import replace
 from functools import cached_property
 from threading import RLock
@@ -17,6 +17,9 @@ from docmind import corpus
 from docmind.chunking import CHUNKERS, stored
 from docmind.config import Settings
 from docmind.errors import UsageError
+from docmind.foreign import open_source
+from docmind.foreign.declared import Declared
+from docmind.foreign.placing import Placer
 from docmind.index import upkeep
 from docmind.index.build import Index, open_or_build
 from docmind.index.cache import CachedEmbedder, VectorCache
@@ -27,6 +30,7 @@ from docmind.protocols import Advance, Progress, Retriever
 from docmind.retrieval import MODES
 from docmind.retrieval.collection import Built, Collection
 from docmind.retrieval.composing import Composer
+from docmind.retrieval.foreign import ForeignRetriever
 from docmind.retrieval.ranking import wanted
 from docmind.retrieval.strategies import Strategy, read_strategies
 from docmind.spec import slug
@@ -98,6 +102,7 @@ class Searcher:
         self._collections: dict[str, Collection] = {}
         self._composers: dict[str, Composer] = {}
         self._retrievers: dict[tuple[str, str], Retriever] = {}
+        self._opened = ExitStack()
         self._closed = False
 
     def __call__(self, strategy: str | Strategy, question: str | Query, k: int = 10) -> Ranking:
@@ -124,15 +129,25 @@ class Searcher:
 
     def retriever(self, strategy: Strategy, progress: Progress | None = None) -> Retriever:
         """What answers for `strategy`, its index built if it is not there; `progress` is told instead of the searcher's."""
-        key = (str(strategy.chunker), str(strategy.mode))
+        key = (strategy.name, "") if strategy.foreign else (str(strategy.chunker), str(strategy.mode))
         if (there := self._retrievers.get(key)) is not None:
             return there
         with self._building:
-            if key not in self._retrievers:
+            if key not in self._retrievers and strategy.foreign:
+                self._retrievers[key] = self._foreign(strategy.name, strategy.foreign)
+            elif key not in self._retrievers:
                 collection = self.collection(strategy.chunker, progress)
                 composer = self._composers.setdefault(key[0], Composer(collection, MODES, shared=self._shared))
                 self._retrievers[key] = composer.retriever(strategy.mode)
             return self._retrievers[key]
+
+    def _foreign(self, name: str, declared: Declared) -> Retriever:
+        source = self._opened.enter_context(closing(open_source(declared)))
+        return ForeignRetriever(name, declared.depth, source.ask, self._placer, self.documents)
+
+    @cached_property
+    def _placer(self) -> Placer:
+        return Placer(self.documents.values())
 
     def alone(self, strategy: Strategy) -> Retriever:
         """As `retriever`, but one that shares nothing with any other: its times are its own."""
@@ -191,6 +206,7 @@ class Searcher:
     def close(self) -> None:
         """Let go of every file. It answers no more."""
         self._closed = True
+        self._opened.close()
         for collection in self._collections.values():
             collection.close()
         self._cache.close()

@@ -1,4 +1,4 @@
-"""From the words of a strategy to parts with every parameter settled, and strategies.yaml, which names them."""
+"""From the words of a strategy to parts with every parameter settled, and strategies.yaml, which names them and foreign ones."""
 
 from __future__ import annotations
 
@@ -13,6 +13,9 @@ from docmind.chunking import CHUNKERS
 from docmind.chunking import PRESETS as CHUNKER_PRESETS
 from docmind.config import Settings
 from docmind.errors import UsageError
+from docmind.foreign import SOURCES
+from docmind.foreign.declared import NUMBERS, Declared
+from docmind.foreign.declared import parse as parse_declared
 from docmind.parameters import Part, checked
 from docmind.registry import did_you_mean, unknown
 from docmind.retrieval import MODES
@@ -25,17 +28,21 @@ PACKAGED = Path(docmind.__file__).with_name("strategies.yaml")
 OPTION = "--strategies-file"
 KEYS = ("strategies", "matrix", "gate")
 
+FOREIGN = "foreign"
+
 _FITTING = re.compile(rf"[a-z0-9_][a-z0-9_.+-]{{0,{SLUG - 1}}}")
 """A name of strategies.yaml: files are called by it, on systems that know no capitals too."""
 
 
 @dataclass(frozen=True, slots=True)
 class Strategy:
-    """A chunker and a mode under a name: one of strategies.yaml, else what the user wrote, without blanks."""
+    """A chunker and a mode under a name: one of strategies.yaml, else what the user wrote, without blanks. A `foreign` one
+    has no parts of its own: its chunker is called FOREIGN, and its mode is the way in which it is reached."""
 
     name: str
     chunker: Part
     mode: Part
+    foreign: Declared | None = None
 
     @property
     def slug(self) -> str:
@@ -47,19 +54,19 @@ class Strategy:
 class Strategies:
     """What strategies.yaml says: `matrix` is what is scored where nothing else is asked for; `gate` the names of those in it
     that can fail a pull request, None where the file does not say, and all that are scored can; `names` the strategies
-    that it names, as they are written there."""
+    that it names, as they are written there, and those that are foreign."""
 
     matrix: tuple[Strategy, ...]
     gate: tuple[str, ...] | None
-    names: Mapping[str, str]
+    names: Mapping[str, str | Declared]
 
     def find(self, text: str) -> Strategy:
         """As `strategy`, with these names."""
         return strategy(text, self.names)
 
 
-def strategy(text: str, names: Mapping[str, str] | None = None) -> Strategy:
-    """The strategy that `text` names or writes; `names` maps names to strategies as they are written.
+def strategy(text: str, names: Mapping[str, str | Declared] | None = None) -> Strategy:
+    """The strategy that `text` names or writes; `names` maps names to strategies as they are written, or foreign.
 
     Raises UsageError, before any work, for a mistake of writing, an unknown part or parameter, and a value that cannot be.
     """
@@ -72,7 +79,10 @@ def strategy(text: str, names: Mapping[str, str] | None = None) -> Strategy:
         raise UsageError(
             f"unknown strategy {reprlib.repr(name)}.{did_you_mean(name[:SLUG], known)}{listed}, such as {EXAMPLE}."
         )
-    spec = parse(known.get(name, name))
+    meant = known.get(name, name)
+    if isinstance(meant, Declared):
+        return Strategy(name, Part(FOREIGN, (), (), FOREIGN), Part(meant.kind, (), (), meant.kind), meant)
+    spec = parse(meant)
     return Strategy(name if name in known else str(spec), _chunker(spec.chunker), _mode(spec.mode))
 
 
@@ -158,7 +168,7 @@ def read_strategies(path: Path | None) -> Strategies:
     """
     if path is None or (path == Settings().strategies and not path.exists()):
         path = PACKAGED
-    fields = read_mapping(path, "the strategies", OPTION, ", ".join(KEYS))
+    fields = read_mapping(path, "the strategies", OPTION, ", ".join(KEYS), NUMBERS)
     faults = [
         f"unknown key {reprlib.repr(key)}.{did_you_mean(key[:SLUG], KEYS)} There are: {', '.join(KEYS)}."
         for key in fields
@@ -178,12 +188,12 @@ def read_strategies(path: Path | None) -> Strategies:
     return Strategies(matrix, None if gate is None else tuple(each.name for each in gate), names)
 
 
-def _named(found: object, faults: list[str]) -> dict[str, str]:
-    """The strategies by name, as they are written; what is wrong is added to `faults`."""
+def _named(found: object, faults: list[str]) -> dict[str, str | Declared]:
+    """The strategies by name, as they are written or foreign; what is wrong is added to `faults`."""
     if not isinstance(found, dict):
         faults.append(f"strategies: {reprlib.repr(found)} was found; expected: lines `name: CHUNKER+MODE`.")
         return {}
-    names = {}
+    names: dict[str, str | Declared] = {}
     for name, text in found.items():
         key = f"strategies.{name}" if name.isprintable() else f"strategies.{name!r}"
         if not _FITTING.fullmatch(name):
@@ -191,13 +201,28 @@ def _named(found: object, faults: list[str]) -> dict[str, str]:
                 f"{reprlib.repr(key)}: a name of a-z, 0-9, _, +, . and - was expected, {SLUG} characters at most, since "
                 "files are called by it."
             )
+        elif isinstance(text, dict):
+            try:
+                names[name] = _foreign(name, text)
+            except UsageError as error:
+                faults.append(str(error))
         elif not isinstance(text, str):
-            faults.append(f"{key}: {reprlib.repr(text)} was found; expected: CHUNKER+MODE, such as {EXAMPLE}.")
+            faults.append(
+                f"{key}: {reprlib.repr(text)} was found; expected: CHUNKER+MODE, such as {EXAMPLE}, or of a retriever of your "
+                f"own one of {', '.join(f'{kind}: …' for kind in SOURCES)}."
+            )
         elif fault := _fault_of(name, text):
             faults.append(f"{key}: {fault}")
         else:
             names[name] = text
     return names
+
+
+def _foreign(name: str, fields: Mapping[str, object]) -> Declared:
+    """Raises UsageError, which tells every fault with its key."""
+    if "+" in name:
+        raise UsageError(f"strategies.{name}: a retriever of your own is called by a name without '+', such as mine.")
+    return parse_declared(name, fields)
 
 
 def _fault_of(name: str, text: str) -> str:
@@ -214,7 +239,7 @@ def _fault_of(name: str, text: str) -> str:
     return f"the name is itself a strategy, and another than {text}. Name it without '+'."
 
 
-def _listed(key: str, found: object, names: Mapping[str, str], faults: list[str]) -> tuple[Strategy, ...]:
+def _listed(key: str, found: object, names: Mapping[str, str | Declared], faults: list[str]) -> tuple[Strategy, ...]:
     """The strategies of a list; what is wrong is added to `faults`."""
     if not isinstance(found, list) or not found:
         faults.append(f"{key}: {reprlib.repr(found)} was found; expected: a list of one strategy or more.")

@@ -9,7 +9,6 @@ import logging
 import reprlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -21,27 +20,22 @@ from docmind.evaluation.gate.thresholds import Thresholds, read_thresholds
 from docmind.evaluation.gate.verdict import Verdict, check_must_pass, judge
 from docmind.evaluation.key.dataset import AnswerKey, load_questions
 from docmind.evaluation.record.baseline import read_baseline
-from docmind.evaluation.record.instrument import instrument
 from docmind.evaluation.record.reading import read_record
-from docmind.evaluation.record.results import Graded, results
 from docmind.evaluation.record.types import Record, StrategyResult
 from docmind.evaluation.reports import Material
-from docmind.evaluation.scoring.asking import check_depth, run
-from docmind.evaluation.scoring.attribution import Winners, Winning, ceiling, lost_at, shown_by
-from docmind.evaluation.scoring.latency import Latency, latency, sample
-from docmind.evaluation.scoring.leakage import Leakage, leakage
-from docmind.evaluation.scoring.measures import Measure, depth, measure, standard
-from docmind.evaluation.scoring.score import answerable, score, with_undefined
+from docmind.evaluation.scoring.measures import measure
+from docmind.evaluation.scoring.score import answerable
 from docmind.models import load as load_models
 from docmind.models.vocabulary import cut_questions, unread_letters
-from docmind.protocols import Progress, Tokenizer
+from docmind.protocols import Progress
 from docmind.retrieval.collection import Built
-from docmind.retrieval.fingerprint import treatment
 from docmind.retrieval.searcher import Searcher, ignore, quiet
-from docmind.retrieval.strategies import Strategy, read_strategies
+from docmind.retrieval.strategies import read_strategies
 from docmind.runs import saving
+from docmind.runs.evaluating import Evaluating
+from docmind.runs.foreign import Replies
 from docmind.spec import names
-from docmind.types import Question, Run
+from docmind.types import Question
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -56,10 +50,6 @@ class Loaded:
     """An observer is told of the questions that are going to be asked, before any work; it may raise to end the run."""
 
     questions: tuple[Question, ...]
-
-
-LATENCY_SAMPLE = 20
-"""Questions of which the time is taken, a strategy; the first is asked once beforehand, to warm up."""
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -135,7 +125,8 @@ def evaluate(
 
     `corpus` and `questions` stand for those of `settings`. `strategies`, `metrics`, `types` and `ids` may each be one text,
     as the command has it, with commas between them. `metrics` are computed beside the standard ones. `types` and
-    `ids` keep only some questions. `progress` is told of long steps, `observe` of the questions and of each index.
+    `ids` keep only some questions. What foreign retrievers reply is written or replayed as `settings` say. `progress` is
+    told of long steps, `observe` of the questions and of each index.
 
     Raises a DocMindError where something is wrong with what was given; a question on which a strategy fails is an error in
     its results instead.
@@ -153,6 +144,7 @@ def evaluate(
             "no strategy was given. Name at least one, such as headers+rerank, or none to score the matrix."
         )
     demanded = tuple(map(measure, _names("metrics", metrics)))
+    replies = Replies(found.record, found.replay)
     with Searcher(found, load_models(found.profile), progress, observe, shared=True) as searcher:
         key = load_questions(
             found.questions,
@@ -162,9 +154,10 @@ def evaluate(
             why_left_out=searcher.why_left_out,
         )
         answerable(key.questions)  # refuses a key without gold before any work
-        notes = tuple(_notes(searcher, key))
+        notes = () if all(each.foreign for each in chosen) else tuple(_notes(searcher, key))
         observe(Loaded(key.questions))
-        return _Evaluating(searcher, key, demanded, notes, progress).evaluation(chosen)
+        told, material = Evaluating(searcher, key, demanded, notes, replies, progress).results(chosen)
+        return Evaluation(told, material, found)
 
 
 def open(corpus: Place | None = None, *, settings: Settings | None = None, progress: Progress = quiet) -> Searcher:
@@ -219,6 +212,10 @@ def _path(argument: str, given: Place) -> Path:
     return Path(given)
 
 
+def _folder(argument: str, given: Place | None) -> Path | None:
+    return None if given is None else _path(argument, given)
+
+
 def _settings(settings: Settings | None, *, corpus: Place | None = None, questions: Place | None = None) -> Settings:
     """`settings`, by default all that is usual, with the places that are given."""
     found = Settings() if settings is None else settings
@@ -237,117 +234,3 @@ def _record(given: Record | Place, reader: Callable[[Path], Record]) -> Record:
 
 def _thresholds(given: Thresholds | Place) -> Thresholds:
     return given if isinstance(given, Thresholds) else read_thresholds(_path("thresholds", given))
-
-
-class _Counting:
-    """Counts the tokens of a text once, though many strategies show it."""
-
-    def __init__(self, tokenizer: Tokenizer) -> None:
-        self._tokenizer = tokenizer
-        self._known: dict[str, int] = {}
-
-    def all(self, texts: Iterable[str]) -> None:
-        """Count those that are not known yet, together."""
-        new = [text for text in dict.fromkeys(texts) if text not in self._known]
-        self._known.update(zip(new, self._tokenizer.counts(new), strict=True))
-
-    def __call__(self, text: str) -> int:
-        return self._known[text]
-
-
-@dataclass(frozen=True, slots=True)
-class _Evaluating:
-    """One evaluation on its way. `demanded` are the metrics that were asked for: a strategy whose list is too short for
-    one of them is refused, while a standard one is then not defined. `notes` limit what its figures say."""
-
-    searcher: Searcher
-    key: AnswerKey
-    demanded: Sequence[Measure]
-    notes: tuple[str, ...]
-    progress: Progress
-
-    @property
-    def measures(self) -> tuple[Measure, ...]:
-        """Everything that is measured, in the order in which it is told."""
-        return tuple(dict.fromkeys([*standard(), *self.demanded]))
-
-    def evaluation(self, chosen: Sequence[Strategy]) -> Evaluation:
-        """Everything that can be found out about `chosen`."""
-        searcher, key = self.searcher, self.key
-        graded, relevant = self._grade(chosen)
-        timings = self._time([s for s, g in zip(chosen, graded, strict=True) if not g.scores.errors])
-        documents = searcher.documents
-        record = results(
-            graded,
-            key.questions,
-            instrument=instrument(key, tuple(documents.values()), self.measures),
-            treatment=treatment(searcher.models, chosen),
-            leakage=self._leakage(chosen, graded),
-            left_out=key.left_out,
-        )
-        path = searcher.settings.questions
-        material = Material(
-            record=record,
-            timings=timings,
-            questions=key.questions,
-            documents=documents,
-            relevant=relevant,
-            key=saving.in_repository(path) or path.as_posix(),
-            link=saving.link(path),
-            notes=self.notes,
-            corpus=searcher.settings.corpus.as_posix(),
-            commit=saving.commit(),
-            made=datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"),
-        )
-        return Evaluation(record, material, searcher.settings)
-
-    def _grade(self, chosen: Sequence[Strategy]) -> tuple[list[Graded], dict[str, Winning]]:
-        """The grades of each strategy, and which chunks could have won what, by strategy."""
-        searcher, questions = self.searcher, self.key.questions
-        searcher.embedder.embed_queries([question.text for question in questions])
-        count = _Counting(searcher.embedder.tokenizer)
-        winners = Winners(questions)
-        asked_for = depth(self.measures)
-        graded, relevant = [], {}
-        retrievers = [searcher.retriever(wanted) for wanted in chosen]
-        for wanted, retriever in zip(chosen, retrievers, strict=True):  # all, before the first is asked anything
-            check_depth(wanted.name, retriever.depth, self.demanded)
-        for wanted, retriever in zip(chosen, retrievers, strict=True):
-            with self.progress(f"{wanted.name}: asking", len(questions)) as advance:
-                asked = run(wanted.name, retriever, questions, asked_for, advance)
-            winning = winners.among(searcher.collection(wanted.chunker).chunks, shown_by(retriever))
-            lost = {
-                outcome.question_id: lost_at(outcome, question, winning)
-                for outcome, question in zip(asked.outcomes, questions, strict=True)
-            }
-            count.all(hit.text for outcome in asked.outcomes if outcome.ranking for hit in outcome.ranking.hits)
-            fitting = [measure for measure in self.measures if measure.depth <= asked.depth]
-            scores = with_undefined(score(asked, questions, fitting, count), self.measures)
-            graded.append(
-                Graded(asked, wanted.chunker.label, wanted.mode.label, scores, ceiling(winning, questions), lost)
-            )
-            relevant[wanted.name] = winning
-        return graded, relevant
-
-    def _time(self, whole: Sequence[Strategy]) -> dict[str, Latency]:
-        """How long queries take, apart from the scoring, where each is asked of retrievers that share nothing."""
-        queries = [question.query for question in sample(self.key.questions, LATENCY_SAMPLE)]
-        timings = {}
-        with self.progress("taking the time", len(whole)) as advance:
-            for wanted in whole:
-                retriever = self.searcher.alone(wanted)
-                retriever.retrieve(queries[0], depth(self.measures))
-                self.searcher.embedder.forget_queries()
-                timings[wanted.name] = latency(retriever, queries, depth(self.measures))
-                advance(1)
-        return timings
-
-    def _leakage(self, chosen: Sequence[Strategy], graded: Sequence[Graded]) -> Leakage:
-        """For each chunker with a vector strategy its run with BM25 beside that with vectors."""
-        pairs: dict[str, tuple[Run, Run]] = {}
-        for s, g in zip(chosen, graded, strict=True):
-            if s.mode.label == "vector":
-                words = self.searcher.retriever(self.searcher.find(f"{s.chunker.label}+bm25"))
-                pairs[s.chunker.label] = (run("bm25", words, self.key.questions), g.run)
-        texts = {doc_id: document.text for doc_id, document in self.searcher.documents.items()}
-        return leakage(self.key.questions, texts, pairs)

@@ -70,9 +70,12 @@ def _passage(
 ) -> Passage:
     """With `quoted` None, the words of the question are marked."""
     chunk = hit.chunk
+    if not chunk.spans:  # of a foreign retriever, and in no document: it is shown as it came
+        document = Document("in none of the documents", "in none of the documents", chunk.text)
+        return Passage(number, document, (), (), "", (Span(document.id, 0, len(chunk.text)),), ())
     document = documents[chunk.doc_id]
     around = [span for c in hit.context if c.doc_id == document.id for span in c.spans]
-    spans = merge([*chunk.spans, *around])
+    spans = merge([*(span for span in chunk.spans if span.doc_id == document.id), *around])
     marks = merge(quoted) if quoted is not None else tuple(_same_words(document, spans, question))
     quotes = quoted or spans[:1]
     header = _header(document, spans[0].start)

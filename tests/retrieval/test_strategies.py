@@ -283,7 +283,7 @@ NAME = "a name of a-z, 0-9, _, +, . and - was expected, 80 characters at most, s
         ("matrix: [headers+bm25]\nstrategies:\n", "strategies: None was found"),
         ("strategies: {a: [5]}\n", "strategies.a: ['5'] was found; expected: CHUNKER+MODE, such as headers(size=300)"),
         ("strategies: {a: null}\n", "strategies.a: None was found"),
-        ("strategies: {a: {b: c}}\n", "strategies.a: {'b': 'c'} was found"),
+        ("strategies: {a: {b: c}}\n", "strategies.a: none of b was found"),
         ("strategies: {a: headers}\n", "strategies.a: 'headers' is a chunker, and a strategy is"),
         ("strategies: {a: headers+bm25, b: a}\n", "strategies.b: unknown strategy 'a'."),
         ("strategies: {a: headers+bm52}\n", "strategies.a: unknown mode 'bm52'."),

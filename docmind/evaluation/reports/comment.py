@@ -10,6 +10,7 @@ from urllib.parse import quote
 from docmind.evaluation.gate.compare import Change, Flip
 from docmind.evaluation.gate.verdict import FAILED, INCOMPLETE, PASSED, Check, Verdict, probability
 from docmind.evaluation.reports import reading
+from docmind.evaluation.reports.excerpts import NOWHERE
 from docmind.evaluation.reports.inert import cut, html, markdown
 from docmind.evaluation.reports.material import Material, Report
 from docmind.evaluation.reports.tables import MISSING
@@ -156,6 +157,8 @@ def _instead(material: Material, flip: Flip) -> str:
         return MISSING
     if isinstance(hit, str):
         return markdown(f"chunk {hit}")
+    if not hit.spans:
+        return NOWHERE
     start, end = max(hit.spans, key=lambda span: span[1] - span[0])  # the body, as a rule, and no heading
     passage = " ".join(material.documents[hit.source].text[start:end].split())
     return f"{markdown(hit.source)}: {markdown(cut(passage, PASSAGE_LENGTH))}"

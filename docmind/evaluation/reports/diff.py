@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from docmind.evaluation.gate.compare import Change, Comparison, Flip
 from docmind.evaluation.gate.verdict import probability
 from docmind.evaluation.record.types import HitResult
+from docmind.evaluation.reports.excerpts import NOWHERE
 from docmind.evaluation.reports.tables import MISSING
 from docmind.text import plural
 
@@ -56,5 +57,7 @@ def _instead(flip: Flip) -> str:
 def _place(hit: HitResult | str) -> str:
     if isinstance(hit, str):
         return f"chunk {hit}"
+    if not hit.spans:
+        return NOWHERE
     spans = ", ".join(f"{start}:{end}" for start, end in hit.spans)
     return f"{hit.source} [{spans}] (chunk {hit.chunk})"

@@ -13,6 +13,9 @@ CUT = 600
 REACH = 40
 """Characters. How far from where a passage is to be cut a better place is looked for."""
 
+NOWHERE = "a passage that is in no document"
+"""What is shown for one of a foreign retriever that could not be found in the documents."""
+
 Ranges = Sequence[tuple[int, int]]
 
 

@@ -21,7 +21,7 @@ from urllib.parse import quote
 from docmind.evaluation.gate.compare import Comparison
 from docmind.evaluation.gate.verdict import probability
 from docmind.evaluation.record.types import HitResult, QuestionResult, StrategyResult
-from docmind.evaluation.reports.excerpts import CUT, Ranges, excerpt
+from docmind.evaluation.reports.excerpts import CUT, NOWHERE, Ranges, excerpt
 from docmind.evaluation.reports.inert import cut
 from docmind.evaluation.reports.material import Material, Report
 from docmind.evaluation.reports.reading import FIGURES, smallest_drop
@@ -269,5 +269,6 @@ class _Passages:
         key = (hit.chunk, *hit.spans, "gold", *marked)
         if key not in self._numbers:
             self._numbers[key] = len(self.shown)
-            self.shown.append([hit.source, *excerpt(self._documents[hit.source], hit.spans, marked)])
+            turns = excerpt(self._documents[hit.source], hit.spans, marked) if hit.spans else [""]
+            self.shown.append([hit.source or NOWHERE, *turns])
         return self._numbers[key]

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from docmind.evaluation.record.types import Record
+from docmind.evaluation.reports.foreign import retrievers, steps
 from docmind.evaluation.reports.material import Material
 from docmind.evaluation.reports.tables import (
     Table,
@@ -50,12 +51,12 @@ def about(material: Material) -> str:
 def sections(material: Material) -> Iterator[Section]:
     """All of them; "All strategies" is there always, and its first table is the matrix."""
     record = material.record
-    if steps := ladder(record):
+    if rungs := ladder(record):
         yield Section(
             "The ladder",
             "Each chunker with plain vector search; then, on the one that is best on `dev` (on all questions where the key "
             "has no such split), fusion with BM25 and reranking. Hit@3 in percent of the answerable questions.",
-            (steps,),
+            (rungs,),
         )
     yield Section(
         "All strategies",
@@ -76,6 +77,16 @@ def sections(material: Material) -> Iterator[Section]:
         "last chunk that could have won it fell out.",
         (losses(record),),
     )
+    if foreign := retrievers(record):
+        searched = steps(record)
+        told = (
+            "How they are reached, and how much of what they brought stands in the documents: the rest covers nothing."
+        )
+        if searched:
+            told += (
+                " Where a system searches in several steps, the union of its steps is what is graded everywhere else."
+            )
+        yield Section("Retrievers of other systems", told, (foreign, searched) if searched else (foreign,))
     worst = hardest(record, material.questions)
     if worst.rows:
         by_all = sum(missed_by(record, question) == len(record.strategies) for question in material.questions)

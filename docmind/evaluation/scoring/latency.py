@@ -56,12 +56,12 @@ def latency(retriever: Retriever, queries: Sequence[Query], k: int) -> Latency:
             by_stage[name].append(seconds)
     return Latency(
         n=len(whole),
-        query=_percentiles(whole),
-        stages={name: _percentiles(seconds) for name, seconds in by_stage.items()},
+        query=percentiles(whole),
+        stages={name: percentiles(seconds) for name, seconds in by_stage.items()},
     )
 
 
-def _percentiles(seconds: Sequence[float]) -> Percentiles:
+def percentiles(seconds: Sequence[float]) -> Percentiles:
     """Between two measurements the percentile is interpolated linearly, numpy's default."""
     p50, p95 = np.percentile(seconds, [50, 95]) * 1000
     return Percentiles(p50=float(p50), p95=float(p95))

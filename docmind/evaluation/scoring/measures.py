@@ -20,11 +20,12 @@ LARGEST = 10_000
 @dataclass(frozen=True, slots=True)
 class Measure:
     """A metric at its k, such as "recall@100". `of` gives its value for one question, as in Family, and looks at the first
-    `depth` hits alone, however many there are."""
+    `depth` hits alone, however many there are. `counts_tokens`: its k is of tokens."""
 
     name: str
     of: Callable[[Judged], float | None] = field(compare=False, repr=False)
     depth: int
+    counts_tokens: bool = False
 
 
 def measure(name: str) -> Measure:
@@ -66,4 +67,6 @@ def _unit(family: str) -> str:
 
 def _at(name: str, family: Family, k: int) -> Measure:
     deep = family.depth or k
-    return Measure(name.replace("@k", f"@{k}"), lambda judged: family.of(judged.top(deep), k), deep)
+    return Measure(
+        name.replace("@k", f"@{k}"), lambda judged: family.of(judged.top(deep), k), deep, _unit(name) == "tok"
+    )
