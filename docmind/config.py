@@ -23,7 +23,9 @@ COVERED = 0.8
 class Settings:
     """Where a command reads and writes. The defaults are the project's own folders, relative to the current one.
 
-    A text does for a path, and one pattern for `exclude`. Raises UsageError for another profile.
+    A text does for a path, and one pattern for `exclude`. With `base`, a git commit by any name, the thresholds, strategies and
+    baseline are those of that commit; `accept` says who let the folder's own count all the same. Raises UsageError for another
+    profile.
     """
 
     corpus: Path = Path("corpus")
@@ -37,6 +39,8 @@ class Settings:
     index_dir: Path = Path(".docmind")
     profile: Profile = "default"
     exclude: tuple[str, ...] = ()
+    base: str | None = None
+    accept: str | None = None
 
     def __post_init__(self) -> None:
         if self.profile not in PROFILES:

@@ -20,6 +20,7 @@ def dumps(record: Record) -> str:
         "counts": record.counts.model_dump(),
         "types": record.types,
         "leakage": record.leakage and record.leakage.model_dump(),
+        **({"rules": record.rules.model_dump()} if record.rules else {}),
         "strategies": {
             name: _strategy(strategy, KEPT if record.kind == "baseline" else WHOLE)
             for name, strategy in record.strategies.items()

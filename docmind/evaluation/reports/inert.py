@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from html import escape
 
+from docmind.evaluation.gate.values import cut as cut
 from docmind.text import visible
 
 ZERO_WIDTH = "\u200b"
@@ -28,8 +29,3 @@ def html(text: str) -> str:
 
 def _escaped(text: str) -> str:
     return " ".join(escape(visible(text), quote=False).split())
-
-
-def cut(text: str, limit: int) -> str:
-    """At most `limit` characters of `text`, a visible ellipsis included."""
-    return text if len(text) <= limit else f"{text[: limit - 1]}…"
