@@ -167,10 +167,16 @@ class _Base:
         return instead
 
     def strategies(self) -> Strategies | None:
-        """Where a base has the other files and none at the usual place, those that come with DocMind are what it scores."""
-        places = (self._settings.thresholds, self._settings.baseline)
-        usual = self._settings.strategies == Settings().strategies and any(map(self._has, places))
-        return self.read("strategies", read_strategies, read_strategies(None) if usual else None)
+        """Where a base has the other files and none at the usual place, those that come with DocMind are what it scores, and
+        where the folder has none there either, nothing was changed."""
+        path = self._settings.strategies
+        usual = None
+        if path == Settings().strategies and not self._has(path):
+            if not path.exists():
+                return read_strategies(None)
+            if self._has(self._settings.thresholds) or self._has(self._settings.baseline):
+                usual = read_strategies(None)
+        return self.read("strategies", read_strategies, usual)
 
     def _has(self, path: Path) -> bool:
         try:

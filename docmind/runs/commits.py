@@ -42,8 +42,9 @@ class Commit:
             root = _git("rev-parse", "--show-toplevel").rstrip(b"\n")
         except _GitError as error:
             raise StorageError(
-                f"--base {ref}: the current folder is in no git repository that can be read ({error}). Run in a clone, or "
-                "judge without --base."
+                f"--base {ref}: the current folder is in no git repository that can be read ({error}). Run in a clone of "
+                "your own (git config --global --add safe.directory FOLDER says of another's that it may be read), or judge "
+                "without --base."
             ) from error
         try:
             found = _git("rev-parse", "--verify", "--quiet", f"{ref}^{{commit}}").decode().strip()
@@ -128,7 +129,13 @@ class _GitError(Exception):
 
 def _git(*arguments: str) -> bytes:
     """What git prints. Raises _GitError, and StorageError where there is no git or it does not end."""
-    asked = {"GIT_LITERAL_PATHSPECS": "1", "GIT_OPTIONAL_LOCKS": "0", "GIT_TERMINAL_PROMPT": "0", "LC_ALL": "C"}
+    asked = {
+        "GIT_LITERAL_PATHSPECS": "1",
+        "GIT_NO_REPLACE_OBJECTS": "1",
+        "GIT_OPTIONAL_LOCKS": "0",
+        "GIT_TERMINAL_PROMPT": "0",
+        "LC_ALL": "C",
+    }
     try:
         return subprocess.run(  # noqa: S603 - a list, no shell, and no argument that could be an option
             ["git", *arguments],  # noqa: S607 - the git that the user has

@@ -15,10 +15,10 @@ from docmind.evaluation.record.rules import StrategiesFile
 from docmind.evaluation.record.types import Record, StrategyResult
 from docmind.text import plural
 
-SENTENCE = 400
+SENTENCE = 300
 """Characters of a sentence."""
 
-MOST = 25
+MOST = 20
 """Sentences: a comment has room for the verdict too."""
 
 
@@ -66,8 +66,9 @@ def baseline(old: Record, new: Record) -> Iterator[str]:
     }:
         told = listed([f"{name} ({plural(n, 'question')})" for name, n in moved.items()])
         yield f"baseline: other ranks without another figure: {told}"
-    others = [told for told in differences(old, new) if not told.endswith(": same")]
-    yield from (f"baseline: {told}" for told in others)
+    others = [part for told in differences(old, new) for part, _, what in [told.partition(": ")] if what != "same"]
+    if others:
+        yield f"baseline: it is of another run, which differs in: {', '.join(others)}"
     if not (differing or moved or others) and old.strategies.keys() == new.strategies.keys():
         yield "baseline: it differs in what no figure shows, such as ids of chunks"
 

@@ -36,7 +36,7 @@ def show(value: object) -> str:
         return " ".join(f"{_line(key)} {show(inner)}" for key, inner in value.items())
     if isinstance(value, list | tuple):
         return ", ".join(map(show, value)) or "none"
-    return _line(value)
+    return _line(int(value) if isinstance(value, float) and value.is_integer() else value)
 
 
 def brief(value: object) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from html import escape
 
-from docmind.evaluation.gate.values import cut as cut
+from docmind.evaluation.gate.values import cut
 from docmind.text import visible
 
 ZERO_WIDTH = "\u200b"
