@@ -8,6 +8,8 @@ from html import escape
 from docmind.evaluation.gate.values import cut
 from docmind.text import visible
 
+__all__ = ["cut", "html", "markdown", "unlinked"]
+
 ZERO_WIDTH = "\u200b"
 
 
