@@ -695,3 +695,71 @@ def test_from_python_it_is_the_same(place):
     assert baseline(read_record(place.root / "baseline.json", ("baseline",)))
     with pytest.raises(docmind.DocMindError, match="there is no such commit"):
         run.check(base="nowhere")
+
+
+# Answers
+
+
+ANSWERED = "{min_correct: %s, max_wrong: 0.5, max_false_abstention: 1, min_abstention: 0, max_regression_pp: 0}"
+
+
+@pytest.fixture
+def answered(place) -> Callable[..., int]:
+    """Checks the answers by `main`, which has committed ones; the branch `change` is checked out."""
+
+    def run(*more: str) -> int:
+        files = (
+            "--strategies-file",
+            "strategies.yaml",
+            "--thresholds",
+            "thresholds.yaml",
+            "--baseline",
+            "answers.json",
+        )
+        places = ("--corpus", "corpus", "--questions", "questions.jsonl", "--out", "out", "--index-dir", "indexes")
+        return main(["answers", "--quiet", *places, *files, *more])
+
+    git(place.root, "checkout", "-q", "main")
+    place.strategies(prod="headers+bm25")
+    place.thresholds(answers=ANSWERED % "0.75")
+    assert run("--save-baseline") == 0
+    (place.root / "out/answers.json").rename(place.root / "answers.json")
+    place.commit("with answers")
+    git(place.root, "checkout", "-q", "-B", "change")
+    return run
+
+
+def test_answers_are_judged_by_the_base_too(place, answered, capsys, monkeypatch):
+    assert answered("--check", "--base", "main") == 0
+    assert "this change has the same" in capsys.readouterr().err
+    monkeypatch.setattr("docmind.generation.extractive.THRESHOLD", 9.0)  # nothing is answered any more
+    place.thresholds(answers=ANSWERED % "0")
+    assert answered("--save-baseline") == 0
+    (place.root / "out/answers.json").replace(place.root / "answers.json")
+    place.commit()
+    assert answered("--check") == 0, "by its own files it passes"
+    capsys.readouterr()
+    assert answered("--check", "--base", "main") == 1
+    said = capsys.readouterr().err
+    assert "FAIL: correct answers must be at least 75.0 %; they are 0.0 % (0 of 4)" in said
+    assert "proposed: thresholds: answers.min_correct: 0.75 → 0" in said
+    assert re.search(r"proposed: answers: \d verdicts differ \(.*\); correct: 3 → 0", said)
+    comment = (place.out / "latest.answers.comment.md").read_text()
+    assert comment.startswith("### ❌ Answers: the gate failed\n\n- ⚖️ **judged by**: ")
+    assert "- ⚖️ **proposed**: thresholds: answers.min\\_correct: 0.75 → 0" in comment
+    assert answered("--check", "--base", "main", "--accept", "lead @team") == 0
+    said = capsys.readouterr().err
+    assert "accepted by lead @team: the files of this change count" in said
+    assert "would have failed by the base: answers: correct answers must be at least 75.0 %" in said
+    assert "**accepted by lead @\u200bteam**" in (place.out / "latest.answers.comment.md").read_text()
+
+
+def test_the_passages_of_answers_are_found_by_the_bases_production_strategy(place, answered, capsys):
+    place.strategies(matrix=["other"], other="recursive+bm25")
+    place.thresholds(production="other", answers=ANSWERED % "0.75")
+    place.commit()
+    assert answered("--check", "--base", "main") == 0
+    assert json.loads((place.out / "latest.answers.json").read_text())["fingerprint"]["strategy"] == "prod"
+    assert "proposed: thresholds: production: prod → other" in capsys.readouterr().err
+    assert answered("--base", "main") == 2
+    assert "Give --check too" in capsys.readouterr().err

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import logging
 import shutil
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal, TypeVar
@@ -16,14 +16,16 @@ from typing import Literal, TypeVar
 from docmind.config import Settings
 from docmind.errors import DocMindError, StorageError, UsageError
 from docmind.evaluation.gate import proposal
-from docmind.evaluation.gate.thresholds import Thresholds, read_thresholds
+from docmind.evaluation.gate.answers import AnswersVerdict, differences, judge_answers
+from docmind.evaluation.gate.thresholds import AnswerThresholds, Thresholds, read_thresholds
 from docmind.evaluation.gate.values import cut
-from docmind.evaluation.gate.verdict import Verdict, check_must_pass, judge
+from docmind.evaluation.gate.verdict import Check, Verdict, check_must_pass, judge
+from docmind.evaluation.record.answers import AnswersRecord, read_reference
 from docmind.evaluation.record.baseline import read_baseline
 from docmind.evaluation.record.rules import Rules, StrategiesFile
 from docmind.evaluation.record.types import Record
 from docmind.files import own_folder
-from docmind.retrieval.strategies import Strategies, read_strategies
+from docmind.retrieval.strategies import Strategies, Strategy, read_strategies
 from docmind.runs.commits import Commit
 from docmind.types import Question
 
@@ -31,7 +33,7 @@ logger = logging.getLogger(__name__)
 
 T = TypeVar("T")
 
-Part = Literal["thresholds", "strategies", "baseline"]
+Part = Literal["thresholds", "strategies", "baseline", "answers"]
 
 WHO = 100
 """Characters of the name of who accepts."""
@@ -72,14 +74,52 @@ class Terms:
 
     def verdict(self, record: Record) -> Verdict:
         """The verdict on `record`, by those that count."""
+        found = (self.own if self.accepted else self.base or self.own).judge(record)
+        overruled: tuple[str, ...] = ()
         if self.accepted:
-            found = proposal.accepted(
-                self.own.judge(record), self.accepted, self.base.judge(record) if self.base else None
-            )
-        else:
-            found = (self.base or self.own).judge(record)
-        return replace(found, base=self.told, proposal=self.proposal)
+            by_base = self.base.judge(record) if self.base else None
+            overruled = proposal.failures(by_base.checks, by_base.incomplete) if by_base else _UNREAD
+        return replace(found, base=self.told, proposal=self.proposal, accepted=self.accepted, overruled=overruled)
 
+
+@dataclass(frozen=True, slots=True)
+class AnswersHeld:
+    """What answers are judged by, and the strategy that finds their passages."""
+
+    bounds: AnswerThresholds
+    reference: AnswersRecord
+    production: Strategy
+
+
+@dataclass(frozen=True, slots=True)
+class AnswersTerms:
+    """As Terms, of answers."""
+
+    own: AnswersHeld
+    base: AnswersHeld | None = None
+    told: str = ""
+    proposal: tuple[str, ...] = ()
+    accepted: str = ""
+
+    @property
+    def counting(self) -> AnswersHeld:
+        """Those that count."""
+        return self.own if self.accepted else self.base or self.own
+
+    def verdict(self, run: AnswersRecord, answerable: Collection[str]) -> AnswersVerdict:
+        """The verdict on `run`, by those that count; `answerable` are the ids of the questions that have gold."""
+
+        def checks(held: AnswersHeld) -> tuple[Check, ...]:
+            return judge_answers(run, held.reference, held.bounds, answerable)
+
+        overruled: tuple[str, ...] = ()
+        if self.accepted:
+            overruled = proposal.failures(checks(self.base)) if self.base else _UNREAD
+        changed = differences(self.counting.reference.fingerprint, run.fingerprint)
+        return AnswersVerdict(checks(self.counting), changed, self.told, self.proposal, self.accepted, overruled)
+
+
+_UNREAD = ("nothing can be told: a file of the base cannot be read",)
 
 _REMEDY = "Mend it on that branch first and rebase onto it, or let the files of this change count: --accept WHO."
 
@@ -114,6 +154,40 @@ def terms(settings: Settings, thresholds: Thresholds | None = None, baseline: Re
     if there:
         told += proposal.strategies(_file(there), _file(strategies))
     return Terms(own, None if base.unread else counting, base.commit.told, proposal.limited(told), who)
+
+
+def answers_terms(settings: Settings) -> AnswersTerms:
+    """What answers are judged by: the thresholds, the strategies and the committed answers of `settings`, and with
+    `settings.base` those of that commit. Raises as `terms` does, and UsageError where the thresholds say nothing of answers."""
+    who = _who(settings)
+    held = read_thresholds(settings.thresholds)
+    bounds = _bounds(held, str(settings.thresholds))
+    reference, strategies = read_reference(settings.answers), read_strategies(settings.strategies)
+    own = AnswersHeld(bounds, reference, strategies.find(held.production))
+    if settings.base is None:
+        return AnswersTerms(own)
+    base = _Base(Commit.of(settings.base), settings, lenient=bool(who))
+    thresholds, committed = base.read("thresholds", read_thresholds), base.read("answers", read_reference)
+    there = base.strategies()
+    counting = AnswersHeld(
+        _bounds(thresholds, base.commit.named(settings.thresholds)) if thresholds else bounds,
+        committed or reference,
+        _joined(strategies, there).find((thresholds or held).production),
+    )
+    told = list(base.notes)
+    if thresholds:
+        told += proposal.thresholds(_said(thresholds), _said(held))
+    if committed:
+        told += proposal.answers(committed, reference)
+    if there:
+        told += proposal.strategies(_file(there), _file(strategies))
+    return AnswersTerms(own, None if base.unread else counting, base.commit.told, proposal.limited(told), who)
+
+
+def _bounds(found: Thresholds, name: str) -> AnswerThresholds:
+    if found.answers is None:
+        raise UsageError(f"{name}: has no key 'answers', which --check holds the answers to. Add it.")
+    return found.answers
 
 
 def scored(settings: Settings) -> Strategies:

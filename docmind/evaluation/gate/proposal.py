@@ -6,11 +6,11 @@ It judges nothing, and knows no key of the thresholds.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import replace
 
 from docmind.evaluation.gate.compare import differences
 from docmind.evaluation.gate.values import brief, changes, cut, listed, show
-from docmind.evaluation.gate.verdict import Verdict
+from docmind.evaluation.gate.verdict import Check
+from docmind.evaluation.record.answers import AnswersRecord
 from docmind.evaluation.record.rules import StrategiesFile
 from docmind.evaluation.record.types import Record, StrategyResult
 from docmind.text import plural
@@ -73,6 +73,18 @@ def baseline(old: Record, new: Record) -> Iterator[str]:
         yield "baseline: it differs in what no figure shows, such as ids of chunks"
 
 
+def answers(old: AnswersRecord, new: AnswersRecord) -> Iterator[str]:
+    """How many committed verdicts differ, and of how many right answers."""
+    names = dict.fromkeys([*old.verdicts, *new.verdicts])
+    if differing := [name for name in names if old.verdicts.get(name) != new.verdicts.get(name)]:
+        right = [sum(verdict == "correct" for verdict in side.verdicts.values()) for side in (old, new)]
+        yield (
+            f"answers: {plural(len(differing), 'verdict')} differ ({listed(differing)}); correct: {right[0]} → {right[1]}"
+        )
+    elif old != new:
+        yield "answers: they are of another run, of which no verdict differs"
+
+
 def limited(told: Sequence[str]) -> tuple[str, ...]:
     """At most MOST sentences of at most SENTENCE characters; the last says how many more there are."""
     rest = [f"and {len(told) - MOST + 1} more changes, which are not listed"] if len(told) > MOST else []
@@ -80,17 +92,9 @@ def limited(told: Sequence[str]) -> tuple[str, ...]:
     return tuple(cut(sentence, SENTENCE) for sentence in (*kept, *rest))
 
 
-def failures(verdict: Verdict) -> tuple[str, ...]:
+def failures(checks: Sequence[Check], incomplete: Sequence[str] = ()) -> tuple[str, ...]:
     """Why a verdict is not "passed"."""
-    checks = (f"{check.name}: {check.told}" for check in verdict.checks if check.passed is not True)
-    return limited([*verdict.incomplete, *checks])
-
-
-def accepted(own: Verdict, who: str, by_base: Verdict | None) -> Verdict:
-    """`own`, the verdict by the files of the change, with what `by_base` would have failed for, None where the base's files
-    cannot be read."""
-    overruled = ("nothing can be told: a file of the base cannot be read",) if by_base is None else failures(by_base)
-    return replace(own, accepted=who, overruled=overruled)
+    return limited([*incomplete, *(f"{check.name}: {check.told}" for check in checks if check.passed is not True)])
 
 
 def _figure(was: StrategyResult, is_now: StrategyResult) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from docmind.evaluation.gate.answers import AnswersVerdict
 from docmind.evaluation.gate.verdict import Verdict
 from docmind.evaluation.reports.tables import percent
 
@@ -30,7 +31,7 @@ def smallest_drop(verdict: Verdict) -> str:
     )
 
 
-def judged_by(verdict: Verdict) -> Iterator[tuple[str, str]]:
+def judged_by(verdict: Verdict | AnswersVerdict) -> Iterator[tuple[str, str]]:
     """Whose files the verdict is by and what the change proposes, each a label and a sentence, of which both are a stranger's
     text; nothing where no base was asked for."""
     if not verdict.base:
