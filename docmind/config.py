@@ -24,7 +24,9 @@ class Settings:
     """Where a command reads and writes. The defaults are the project's own folders, relative to the current one.
 
     What foreign retrievers reply is written to the folder `record`, or taken from the folder `replay` instead of asking
-    them; None: neither. A text does for a path, and one pattern for `exclude`. Raises UsageError for another profile.
+    them; None: neither. With `base`, a git commit by any name, the thresholds, strategies and baseline are those of that
+    commit; `accept` says who let the folder's own count all the same. A text does for a path, and one pattern for `exclude`.
+    Raises UsageError for another profile.
     """
 
     corpus: Path = Path("corpus")
@@ -40,11 +42,14 @@ class Settings:
     exclude: tuple[str, ...] = ()
     record: Path | None = None
     replay: Path | None = None
+    base: str | None = None
+    accept: str | None = None
 
     def __post_init__(self) -> None:
         if self.profile not in PROFILES:
             raise UsageError(unknown("profile", str(self.profile), PROFILES))
         for field in fields(self):
-            if isinstance(field.default, Path) or (field.default is None and getattr(self, field.name) is not None):
-                object.__setattr__(self, field.name, Path(getattr(self, field.name)))
+            given = getattr(self, field.name)
+            if isinstance(field.default, Path) or (field.name in ("record", "replay") and given is not None):
+                object.__setattr__(self, field.name, Path(given))
         object.__setattr__(self, "exclude", (self.exclude,) if isinstance(self.exclude, str) else tuple(self.exclude))

@@ -44,7 +44,16 @@ EVALUATION_IMPORTS = {
 }
 """It is handed retrievers and judges as objects, and `runs` and `cli` alone wire them."""
 
-FAMILIES = ("models", "llm", "corpus", "foreign", "chunking", "retrieval", "evaluation.scoring.metrics", "evaluation.reports")
+FAMILIES = (
+    "models",
+    "llm",
+    "corpus",
+    "foreign",
+    "chunking",
+    "retrieval",
+    "evaluation.scoring.metrics",
+    "evaluation.reports",
+)
 """Packages whose registry is the catalogue of their leaves. A registry entry is made by a class or function of its leaf."""
 
 

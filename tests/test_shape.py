@@ -31,6 +31,7 @@ JSON_EDGES = {
     "evaluation/gate/compare.py": "the treatment",
     "evaluation/record/types.py": "the treatment",
     "evaluation/record/results.py": "the treatment",
+    "evaluation/record/rules.py": "thresholds and what names of strategies stand for, compared and shown and never read",
     "evaluation/record/checking.py": "a file, before it has a form",
     "evaluation/record/writing.py": "a file",
     "evaluation/record/answers.py": "a file",

@@ -9,6 +9,8 @@ import typer
 
 from docmind.cli.common import (
     DEFAULTS,
+    AcceptOption,
+    BaseOption,
     CorpusOption,
     ExcludeOption,
     IndexOption,
@@ -27,13 +29,12 @@ from docmind.cli.common import (
 from docmind.cli.terminal import say, show, tell
 from docmind.config import Settings
 from docmind.errors import IncompleteError, UsageError
-from docmind.evaluation.gate.answers import differences, judge_answers
-from docmind.evaluation.gate.thresholds import AnswerThresholds, read_thresholds
-from docmind.evaluation.gate.verdict import Check, exit_code
+from docmind.evaluation.gate.answers import AnswersVerdict
+from docmind.evaluation.gate.thresholds import read_thresholds
 from docmind.evaluation.key.dataset import load_questions
-from docmind.evaluation.record.answers import read_reference
 from docmind.evaluation.record.grades import agreement, read_sheet
 from docmind.evaluation.reports.answers import VERDICT, comment, confidence, table
+from docmind.evaluation.reports.reading import judged_by
 from docmind.evaluation.scoring.answers import VERDICTS
 from docmind.files import check_writable
 from docmind.generation.answer import ANSWERERS
@@ -43,8 +44,8 @@ from docmind.llm import PROVIDERS
 from docmind.llm.prices import cost
 from docmind.models import load as load_models
 from docmind.retrieval.searcher import Searcher
-from docmind.retrieval.strategies import read_strategies
 from docmind.runs.answers import RECORD, ROWS, AnswersRequest, AnswersRun, Tally, answer_questions, clear, save_failure
+from docmind.runs.base import answers_terms, scored
 from docmind.text import plural
 from docmind.types import Usage
 
@@ -76,6 +77,8 @@ def answers(
     baseline_file: Annotated[Path, typer.Option("--baseline", help="What --check compares with.")] = DEFAULTS.answers,
     thresholds_file: ThresholdsOption = DEFAULTS.thresholds,
     strategies_file: StrategiesFileOption = DEFAULTS.strategies,
+    base: BaseOption = None,
+    accept: AcceptOption = None,
     grades_file: Annotated[
         Path | None,
         typer.Option("--grades", help=f"Answers to grade by hand, a CSV file: {DEFAULTS.grades}, or in --out."),
@@ -99,20 +102,26 @@ def answers(
     if graded:
         check_writable(grades.parent)
     kept = read_sheet(grades) if graded else []
-    thresholds = read_thresholds(thresholds_file) if check or strategy is None else None
-    bounds = _bounds(thresholds.answers if thresholds else None, thresholds_file) if check else None
-    reference = read_reference(baseline_file) if check else None
-    _check_gate(check, save_baseline, whole=every and provider == Extractive.name and judge_kind == "span")
-    wanted = read_strategies(strategies_file).find(strategy or (thresholds.production if thresholds else ""))
-    judge = judging_model(judge_provider, judge_model) if judge_kind == "llm" else None
+    if (base or accept) and not check:
+        raise UsageError("--base and --accept say what --check judges by. Give --check too.")
     settings = Settings(
         corpus=corpus,
         questions=questions,
         strategies=strategies_file,
+        answers=baseline_file,
+        thresholds=thresholds_file,
         index_dir=index_dir,
         profile=profile,
         exclude=tuple(exclude or ()),
+        base=base,
+        accept=accept,
     )
+    held = answers_terms(settings) if check else None
+    _check_gate(check, save_baseline, whole=every and provider == Extractive.name and judge_kind == "span")
+    wanted = held.counting.production if held else None
+    if strategy or wanted is None:
+        wanted = scored(settings).find(strategy or read_thresholds(thresholds_file).production)
+    judge = judging_model(judge_provider, judge_model) if judge_kind == "llm" else None
     request = AnswersRequest(wanted, provider, model, judge, limit, sample, anew=check or save_baseline)
     tally = Tally()
     with Searcher(settings, load_models(profile), shown(quiet), shared=True) as searcher:
@@ -122,22 +131,18 @@ def answers(
         finally:  # an interrupted run has cost something too
             if not quiet:
                 _show_spent(tally)
-    checks: tuple[Check, ...] = ()
-    changed: tuple[str, ...] = ()
-    if bounds and reference:
-        checks = judge_answers(run.record, reference, bounds, run.answerable)
-        changed = differences(reference.fingerprint, run.record.fingerprint)
+    verdict = held.verdict(run.record, run.answerable) if held else None
     run.save(
         out_dir,
         reference=save_baseline,
         grades=grades if graded else None,
         graded=kept,
-        comment=comment(checks, changed) if checks else "",
+        comment=comment(verdict) if verdict else "",
     )
     if not quiet:
         _show(run, request, out_dir)
-    if checks:
-        _end(checks, changed)
+    if verdict:
+        _end(verdict)
     if failed := run.failed:
         raise IncompleteError(
             f"{plural(len(failed), 'question')} ended in an error, {failed[0].id} first: {failed[0].error} "
@@ -158,12 +163,6 @@ def _check_gate(check: bool, save_baseline: bool, *, whole: bool) -> None:
         raise UsageError(
             "--check and --save-baseline are of the extractive answers to every question, judged by spans."
         )
-
-
-def _bounds(found: AnswerThresholds | None, path: Path) -> AnswerThresholds:
-    if found is None:
-        raise UsageError(f"{path}: has no key 'answers', which --check holds the answers to. Add it.")
-    return found
 
 
 def _show(run: AnswersRun, request: AnswersRequest, folder: Path) -> None:
@@ -201,15 +200,16 @@ def _price(name: str, usage: Usage) -> str:
     return "cost unknown" if price is None else f"about ${price:.4f} at list prices"
 
 
-def _end(checks: tuple[Check, ...], changed: tuple[str, ...]) -> None:
-    for told in changed:
+def _end(verdict: AnswersVerdict) -> None:
+    for label, told in judged_by(verdict):
+        tell(f"{label}: {told}")
+    for told in verdict.differences:
         if not told.endswith(": same"):
             tell(f"differs from the committed answers: {told}")
-    for check in checks:
+    for check in verdict.checks:
         tell(f"{check.sign}: {check.told}", None if check.passed else "red")
-    code = exit_code(checks)
-    tell(f"The gate on answers {VERDICT[code]}.")
-    raise Judged(code)
+    tell(f"The gate on answers {VERDICT[verdict.exit_code]}.")
+    raise Judged(verdict.exit_code)
 
 
 def _show_agreement(grades: Path) -> None:

@@ -41,6 +41,14 @@ ThresholdsOption = Annotated[Path, typer.Option("--thresholds", help="What --che
 StrategiesFileOption = Annotated[
     Path, typer.Option("--strategies-file", help="Names strategies, and says which are scored.")
 ]
+BaseOption = Annotated[
+    str | None,
+    typer.Option("--base", metavar="REF", help="Judge by the thresholds, strategies and baseline of this git commit."),
+]
+AcceptOption = Annotated[
+    str | None,
+    typer.Option("--accept", metavar="WHO", help="Judge by the files here in spite of --base, as WHO accepts."),
+]
 QuietOption = Annotated[bool, typer.Option("--quiet", help="Show no progress and no table; warnings and errors stay.")]
 
 

@@ -9,6 +9,8 @@ import typer
 
 from docmind.cli.common import (
     DEFAULTS,
+    AcceptOption,
+    BaseOption,
     CorpusOption,
     ExcludeOption,
     IndexOption,
@@ -28,18 +30,17 @@ from docmind.cli.common import (
 from docmind.cli.terminal import say, show, tell
 from docmind.config import Settings
 from docmind.errors import IncompleteError, UsageError
-from docmind.evaluation.gate.thresholds import Thresholds, read_thresholds
-from docmind.evaluation.gate.verdict import Verdict, check_must_pass, failing
-from docmind.evaluation.record.baseline import read_baseline
-from docmind.evaluation.record.types import Record
+from docmind.evaluation.gate.verdict import Verdict, failing
 from docmind.evaluation.reports.diff import flips
 from docmind.evaluation.reports.diff import lines as difference
 from docmind.evaluation.reports.github import QUESTION_LENGTH
 from docmind.evaluation.reports.inert import cut
+from docmind.evaluation.reports.reading import judged_by
 from docmind.evaluation.reports.tables import by_type, matrix
 from docmind.files import check_writable
 from docmind.retrieval.collection import Built
-from docmind.retrieval.strategies import Strategies, Strategy, read_strategies
+from docmind.retrieval.strategies import Strategies, Strategy
+from docmind.runs.base import scored, terms
 from docmind.runs.retrieval import Evaluation, Loaded, compare, read
 from docmind.runs.retrieval import evaluate as run_evaluation
 from docmind.runs.saving import clear, save_failure
@@ -74,15 +75,34 @@ def evaluate(
     replay: Annotated[
         Path | None, typer.Option(help="Take their replies from this folder instead of asking them.")
     ] = None,
+    base: BaseOption = None,
+    accept: AcceptOption = None,
     quiet: QuietOption = False,
 ) -> None:
     """Score the strategies against the answer key and write the results."""
     check_writable(out_dir)
     check_outside(out_dir, corpus)
     clear(out_dir)  # first of all: a verdict of an earlier run must not outlive whatever ends this one
-    known = read_strategies(strategies_file)
+    settings = Settings(
+        corpus=corpus,
+        questions=questions,
+        strategies=strategies_file,
+        out=out_dir,
+        baseline=baseline_file,
+        thresholds=thresholds_file,
+        index_dir=index_dir,
+        profile=profile,
+        exclude=tuple(exclude or ()),
+        record=record,
+        replay=replay,
+        base=base,
+        accept=accept,
+    )
+    if (base or accept) and not check:
+        raise UsageError("--base and --accept say what --check judges by. Give --check too.")
+    known = scored(settings)
     chosen = _strategies(strategies, known)
-    thresholds, reference = _references(thresholds_file, baseline_file, known) if check else (None, None)
+    held = terms(settings) if check else None  # before any work: what is damaged or not there yet is told at once
     if check and save_baseline:
         raise UsageError("--check and --save-baseline together would replace what is compared with. Give one of them.")
     if save_baseline and (types or ids or not set(known.matrix) <= set(chosen)):
@@ -91,8 +111,8 @@ def evaluate(
         )
 
     def observe(event: Built | Loaded) -> None:
-        if isinstance(event, Loaded) and thresholds:
-            check_must_pass(thresholds, event.questions)
+        if isinstance(event, Loaded) and held:
+            held.check(event.questions)
         if isinstance(event, Built) and not quiet:
             say_built(event)
 
@@ -101,21 +121,11 @@ def evaluate(
         metrics=metrics or (),
         types=types or None,
         ids=ids or None,
-        settings=Settings(
-            corpus=corpus,
-            questions=questions,
-            strategies=strategies_file,
-            out=out_dir,
-            index_dir=index_dir,
-            profile=profile,
-            exclude=tuple(exclude or ()),
-            record=record,
-            replay=replay,
-        ),
+        settings=settings,
         progress=shown(quiet),
         observe=observe,
     )
-    verdict = run.check(thresholds, reference) if thresholds and reference else None
+    verdict = held.verdict(run.record) if held else None
     run.judged(verdict).save(out_dir, baseline=save_baseline)
     if not quiet:
         say_unused(index_dir)
@@ -161,15 +171,10 @@ def diff(
         say(line)
 
 
-def _references(thresholds_file: Path, baseline_file: Path, known: Strategies) -> tuple[Thresholds, Record]:
-    """Read before any work, so that what is damaged or not there yet is told at once."""
-    thresholds = read_thresholds(thresholds_file)
-    known.find(thresholds.production)
-    return thresholds, read_baseline(baseline_file)
-
-
 def _say_verdict(verdict: Verdict, run: Evaluation) -> None:
     """Told even with --quiet: what the exit code says stands in words beside it."""
+    for label, told in judged_by(verdict):
+        tell(f"{label}: {told}")
     for reason in verdict.incomplete:
         tell(f"incomplete: {reason}", "red")
     for told in verdict.information:

@@ -110,12 +110,12 @@ class CommandSource:
         process = self._process()
         started = perf_counter()
         try:
-            found = within(self._timeout, lambda: process.ask(line))
+            found = reply(loads(within(self._timeout, lambda: process.ask(line))), seconds=perf_counter() - started)
         except BaseException:
-            self._end(process)  # what it writes from now on would answer the wrong question
+            self._end(process)  # what it writes from now on may answer another question
             raise
         self._idle.put(process)
-        return reply(loads(found), seconds=perf_counter() - started)
+        return found
 
     def _process(self) -> _Process:
         try:

@@ -76,6 +76,11 @@ class Declared(BaseModel):
         found = getattr(self, self.kind)
         return found if isinstance(found, str) else " ".join(found)
 
+    @property
+    def said(self) -> dict[str, object]:
+        """What is said of it, as plain JSON, without what is usual. A header may hold a secret, and none is told."""
+        return self.model_dump(mode="json", exclude_defaults=True, exclude={"headers"})
+
     def __str__(self) -> str:
         return f"{self.kind}: {self.place}"
 

@@ -25,6 +25,7 @@ from docmind.retrieval.fingerprint import treatment
 from docmind.retrieval.searcher import Searcher
 from docmind.retrieval.strategies import Strategy
 from docmind.runs import saving
+from docmind.runs.base import rules
 from docmind.runs.foreign import LATENCY_SAMPLE, ForeignRuns, Found, Replies
 from docmind.types import Run
 
@@ -65,6 +66,7 @@ class Evaluating:
             treatment=treatment(searcher.models if own else None, chosen, treatments),
             leakage=self._leakage(own, [found[each.name].graded for each in own]),
             left_out=key.left_out,
+            rules=rules(searcher.settings),
         )
         told = tuple(foreign_notes(record))
         for note in told:

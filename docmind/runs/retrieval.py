@@ -16,10 +16,9 @@ from docmind.config import Settings
 from docmind.errors import UsageError
 from docmind.evaluation.gate import compare as comparing
 from docmind.evaluation.gate.compare import Comparison
-from docmind.evaluation.gate.thresholds import Thresholds, read_thresholds
-from docmind.evaluation.gate.verdict import Verdict, check_must_pass, judge
+from docmind.evaluation.gate.thresholds import Thresholds
+from docmind.evaluation.gate.verdict import Verdict
 from docmind.evaluation.key.dataset import AnswerKey, load_questions
-from docmind.evaluation.record.baseline import read_baseline
 from docmind.evaluation.record.reading import read_record
 from docmind.evaluation.record.types import Record, StrategyResult
 from docmind.evaluation.reports import Material
@@ -30,8 +29,8 @@ from docmind.models.vocabulary import cut_questions, unread_letters
 from docmind.protocols import Progress
 from docmind.retrieval.collection import Built
 from docmind.retrieval.searcher import Searcher, ignore, quiet
-from docmind.retrieval.strategies import read_strategies
 from docmind.runs import saving
+from docmind.runs.base import scored, terms
 from docmind.runs.evaluating import Evaluating
 from docmind.runs.foreign import Replies
 from docmind.spec import names
@@ -88,16 +87,31 @@ class Evaluation(Mapping[str, StrategyResult]):
         self,
         thresholds: Place | Thresholds | None = None,
         baseline: Place | Record | None = None,
+        *,
+        base: str | None = None,
+        accept: str | None = None,
     ) -> Verdict:
-        """The verdict of the gate on this run, by default by the thresholds and the baseline of its settings.
+        """The verdict of the gate on this run, by default by the thresholds and the baseline of its settings. With `base`, a
+        git commit by any name, those of that commit count, and its strategies; `accept` names who lets the others count.
 
         Raises UsageError where the thresholds are wrong, IncompleteError where there is no baseline, BaselineError where
-        it is none.
+        it is none, StorageError where the base cannot be read.
         """
-        held = _thresholds(self.settings.thresholds if thresholds is None else thresholds)
-        check_must_pass(held, self.material.questions)
-        reference = _record(self.settings.baseline if baseline is None else baseline, read_baseline)
-        return judge(self.record, reference, held, read_strategies(self.settings.strategies).gate)
+        usual = self.settings
+        settings = replace(
+            usual,
+            thresholds=_file("thresholds", thresholds, usual.thresholds),
+            baseline=_file("baseline", baseline, usual.baseline),
+            base=usual.base if base is None else base,
+            accept=usual.accept if accept is None else accept,
+        )
+        held = terms(
+            settings,
+            thresholds if isinstance(thresholds, Thresholds) else None,
+            baseline if isinstance(baseline, Record) else None,
+        )
+        held.check(self.material.questions)
+        return held.verdict(self.record)
 
     def judged(self, verdict: Verdict | None) -> Evaluation:
         """This run with `verdict` in its reports."""
@@ -135,7 +149,7 @@ def evaluate(
     for argument, call in (("progress", progress), ("observe", observe)):
         if not callable(call):
             raise UsageError(f"{argument}: {reprlib.repr(call)} was given; expected: what can be called.")
-    named = read_strategies(found.strategies)
+    named = scored(found)
     chosen = (
         named.matrix if strategies is None else tuple(dict.fromkeys(map(named.find, _names("strategies", strategies))))
     )
@@ -174,7 +188,7 @@ def read(path: Place) -> Record:
 def compare(old: Evaluation | Record | Place, new: Evaluation | Record | Place) -> Comparison:
     """`new` held against `old`, each a run, a record or the file of one: what was lost and gained, and what differs. It
     judges nothing."""
-    before, after = (side.record if isinstance(side, Evaluation) else _record(side, read_record) for side in (old, new))
+    before, after = (side.record if isinstance(side, Evaluation) else _record(side) for side in (old, new))
     return comparing.compare(before, after)
 
 
@@ -228,9 +242,10 @@ def _settings(settings: Settings | None, *, corpus: Place | None = None, questio
     )
 
 
-def _record(given: Record | Place, reader: Callable[[Path], Record]) -> Record:
-    return given if isinstance(given, Record) else reader(_path("path", given))
+def _record(given: Record | Place) -> Record:
+    return given if isinstance(given, Record) else read(given)
 
 
-def _thresholds(given: Thresholds | Place) -> Thresholds:
-    return given if isinstance(given, Thresholds) else read_thresholds(_path("thresholds", given))
+def _file(argument: str, given: Thresholds | Record | Place | None, usual: Path) -> Path:
+    """Where the file of an argument stands that may be what the file holds."""
+    return usual if given is None or isinstance(given, Thresholds | Record) else _path(argument, given)

@@ -3,15 +3,33 @@
 from __future__ import annotations
 
 from collections.abc import Collection
+from dataclasses import dataclass
 from fractions import Fraction
 
 from docmind.evaluation.gate.compare import by_name, by_value
 from docmind.evaluation.gate.thresholds import AnswerThresholds, exact
-from docmind.evaluation.gate.verdict import Check, few, percent
+from docmind.evaluation.gate.verdict import Check, exit_code, few, percent
 from docmind.evaluation.record.answers import REMEDY, AnswersRecord, Fingerprint
 from docmind.evaluation.scoring.summary import Counts
 from docmind.text import plural
 from docmind.types import Verdict
+
+
+@dataclass(frozen=True, slots=True)
+class AnswersVerdict:
+    """What the gate found of answers, and what differs from the committed ones; the rest as in a Verdict on retrieval."""
+
+    checks: tuple[Check, ...]
+    differences: tuple[str, ...]
+    base: str = ""
+    proposal: tuple[str, ...] = ()
+    accepted: str = ""
+    overruled: tuple[str, ...] = ()
+
+    @property
+    def exit_code(self) -> int:
+        """3 where something could not be judged, else 1 where a check failed, else 0."""
+        return exit_code(self.checks)
 
 
 def judge_answers(

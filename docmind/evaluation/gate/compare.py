@@ -15,7 +15,9 @@ from typing import Any
 
 import numpy as np
 
-from docmind.evaluation.record.types import Fingerprint, HitResult, Instrument, QuestionResult, Record, StrategyResult
+from docmind.evaluation.gate.values import changes
+from docmind.evaluation.record.rules import Rules
+from docmind.evaluation.record.types import HitResult, Instrument, QuestionResult, Record, StrategyResult
 from docmind.evaluation.scoring import stats
 from docmind.evaluation.scoring.attribution import LostAt
 from docmind.evaluation.scoring.spans import is_hit
@@ -127,7 +129,7 @@ def compare(
         added=tuple(name for name in new.strategies if name not in old.strategies),
         questions=max((pair.n for pair in pairs.values()), default=0),
         not_compared={reason: ids for reason, ids in others.items() if ids},
-        differences=_differences(old.fingerprint, new.fingerprint),
+        differences=differences(old, new),
         refusals=refusals,
         alpha=alpha,
         tolerance=tolerance,
@@ -227,15 +229,25 @@ def _changes(
     return tuple(changes)
 
 
-def _differences(old: Fingerprint, new: Fingerprint) -> tuple[str, ...]:
-    """A sentence a part of the fingerprint, the same ones at every run, so that what is equal is told too."""
+def differences(old: Record, new: Record) -> tuple[str, ...]:
+    """A sentence a part of the fingerprint, and one on the rules, the same ones at every run, so that what is equal is told
+    too."""
     before, after = old.instrument, new.instrument
+    was, is_now = old.fingerprint.treatment, new.fingerprint.treatment
     told = [
         by_name("corpus", "page", before.pages, after.pages),
         by_name("key", "question", before.questions, after.questions),
         by_value("metrics", before.metrics.model_dump(mode="json"), after.metrics.model_dump(mode="json")),
     ]
-    return (*told, *(_part(part, old.treatment, new.treatment) for part in {**old.treatment, **new.treatment}))
+    return (*told, *(_part(part, was, is_now) for part in {**was, **is_now}), _rules(old.rules, new.rules))
+
+
+def _rules(old: Rules | None, new: Rules | None) -> str:
+    """What the two were held to. Records of earlier versions do not keep it."""
+    if old is None or new is None:
+        return "rules: same" if old is new else f"rules: the {'first' if old is None else 'second'} run keeps none"
+    told = "; ".join(changes(old.model_dump(mode="json"), new.model_dump(mode="json")))
+    return f"rules: {told or 'same'}"
 
 
 def _part(part: str, old: Mapping[str, Any], new: Mapping[str, Any]) -> str:

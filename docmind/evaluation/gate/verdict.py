@@ -43,13 +43,21 @@ class Check:
 @dataclass(frozen=True, slots=True)
 class Verdict:
     """What the gate found. `incomplete` are reasons for which the run cannot be judged whole. `gated` names the strategies
-    whose regression may fail it, None all; of the others `information` tells what is missing, lost and gained."""
+    whose regression may fail it, None all; of the others `information` tells what is missing, lost and gained.
+
+    `base` names the commit whose thresholds, strategies and baseline count, "" where none was asked for; `proposal` tells
+    what the change would have them be. With `accepted`, who accepted it, the change's own count, and `overruled` tells what
+    would have failed by the base's."""
 
     checks: tuple[Check, ...]
     incomplete: tuple[str, ...]
     comparison: Comparison
     gated: frozenset[str] | None = None
     information: tuple[str, ...] = ()
+    base: str = ""
+    proposal: tuple[str, ...] = ()
+    accepted: str = ""
+    overruled: tuple[str, ...] = ()
 
     def judges(self, strategy: str) -> bool:
         """Whether a regression of that strategy may fail; else it is shown for information."""

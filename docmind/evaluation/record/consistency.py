@@ -7,6 +7,7 @@ from collections.abc import Collection, Iterator, Mapping
 from itertools import pairwise
 
 from docmind.evaluation.record.checking import plain_fault
+from docmind.evaluation.record.rules import faults as rules_faults
 from docmind.evaluation.record.types import HitResult, QuestionResult, Record, SliceResult, StrategyResult
 from docmind.evaluation.scoring.spans import is_hit
 
@@ -23,6 +24,8 @@ def faults(record: Record) -> Iterator[str]:
     treatment = plain_fault(record.fingerprint.treatment, "fingerprint.treatment")
     if treatment:
         yield treatment
+    if record.rules:
+        yield from rules_faults(record.rules, "rules")
     if not record.counts.answerable:
         yield "counts.answerable: 0 was found; expected: at least 1, since a run without one is not scored."
     if not record.strategies:

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from docmind.evaluation.record.rules import Rules
 from docmind.evaluation.record.types import (
     Counts,
     Fingerprint,
@@ -48,6 +49,7 @@ def results(
     treatment: Mapping[str, Any],
     leakage: Leakage | None = None,
     left_out: int = 0,
+    rules: Rules | None = None,
 ) -> Record:
     """The record, whatever the order of `questions`: those, types and splits rise by name. Strategies keep the order of
     `graded`, metrics that of METRICS. `left_out` counts the questions of the answer key that a filter kept out of the
@@ -63,6 +65,7 @@ def results(
         ),
         types=_types(questions),
         leakage=leakage,
+        rules=rules,
         strategies={g.run.strategy: _strategy(g) for g in graded},
     )
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 from pydantic import AfterValidator, ConfigDict, Field, StrictStr
 from pydantic.dataclasses import dataclass
 
+from docmind.evaluation.record.rules import Rules
 from docmind.evaluation.scoring.attribution import LostAt
 from docmind.evaluation.scoring.form import Form, Row, Share
 from docmind.evaluation.scoring.leakage import Leakage
@@ -187,13 +188,15 @@ class StrategyResult(Form):
 
 class Record(Form):
     """A run. `types` maps each type of question to the ids of its questions, both rising. `strategies` stand in the order
-    in which they were asked for, their questions by id; `record[name]` is one of them."""
+    in which they were asked for, their questions by id; `record[name]` is one of them. `rules` is None where the file keeps
+    none, as those of earlier versions do."""
 
     kind: Kind = "results"
     fingerprint: Fingerprint = Field(repr=False)
     counts: Counts
     types: dict[str, Row[str]] = Field(repr=False)
     leakage: Leakage | None = Field(repr=False)
+    rules: Rules | None = Field(default=None, repr=False)
     strategies: Annotated[dict[str, StrategyResult], AfterValidator(partial(Named, "strategy of this run"))]
 
     def __getitem__(self, strategy: str) -> StrategyResult:

@@ -20,12 +20,18 @@ def dumps(record: Record) -> str:
         "counts": record.counts.model_dump(),
         "types": record.types,
         "leakage": record.leakage and record.leakage.model_dump(),
+        **_rules(record),
         "strategies": {
             name: _strategy(strategy, KEPT if record.kind == "baseline" else WHOLE)
             for name, strategy in record.strategies.items()
         },
     }
     return layout.dumps(layout.sealed(fields) if record.kind == "baseline" else fields)
+
+
+def _rules(record: Record) -> dict[str, Any]:
+    """Of a file that has none, none: it is written as it was read."""
+    return {"rules": record.rules and record.rules.model_dump()} if "rules" in record.model_fields_set else {}
 
 
 def _strategy(strategy: StrategyResult, fields: tuple[str, ...]) -> dict[str, Any]:

@@ -3,11 +3,11 @@ taken from the summary and from the checks, none is made."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
-from docmind.evaluation.gate.verdict import FAILED, INCOMPLETE, PASSED, Check, exit_code
+from docmind.evaluation.gate.answers import AnswersVerdict
+from docmind.evaluation.gate.verdict import FAILED, INCOMPLETE, PASSED
 from docmind.evaluation.reports.comment import SIGNS, Block, fit, line, no_verdict
 from docmind.evaluation.reports.inert import markdown
+from docmind.evaluation.reports.reading import judged_by
 from docmind.evaluation.reports.tables import MISSING, Table, fraction, percent
 from docmind.evaluation.scoring.answers import VERDICTS
 from docmind.evaluation.scoring.summary import Area, Counts, Mean, Summary
@@ -67,14 +67,22 @@ VERDICT = {PASSED: "passed", FAILED: "failed", INCOMPLETE: "could not judge the 
 """The gate's verdict in words, by exit code."""
 
 
-def comment(checks: Sequence[Check], differences: Sequence[str]) -> str:
-    """The gate's verdict as Markdown: what failed first, then what differs from the committed answers."""
-    code = exit_code(checks)
-    first = sorted(checks, key=lambda check: (check.passed is True, check.passed is False))
+def comment(verdict: AnswersVerdict) -> str:
+    """The gate's verdict as Markdown: what failed first, then by whose files, and what differs from the committed answers."""
+    code = verdict.exit_code
+    first = sorted(verdict.checks, key=lambda check: (check.passed is True, check.passed is False))
+    terms = [f"- ⚖️ **{markdown(label)}**: {markdown(told)}" for label, told in judged_by(verdict)]
     return fit(
         [
-            Block(f"### {SIGNS[code]} Answers: the gate {VERDICT[code]}\n", [line(check) for check in first]),
-            Block("\n**What differs from the committed answers**\n", [f"- {markdown(told)}" for told in differences]),
+            Block(
+                f"### {SIGNS[code]} Answers: the gate {VERDICT[code]}\n",
+                [*terms[:1], *(line(check) for check in first)],
+            ),
+            Block("", terms[1:]),
+            Block(
+                "\n**What differs from the committed answers**\n",
+                [f"- {markdown(told)}" for told in verdict.differences],
+            ),
         ],
         LIMIT,
     )

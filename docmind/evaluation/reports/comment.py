@@ -65,13 +65,16 @@ def no_verdict(what: str, error: str, code: int, length: int = ERROR_LENGTH) -> 
 
 def _blocks(material: Material, verdict: Verdict) -> list[Block]:
     comparison = verdict.comparison
+    terms = [f"- ⚖️ **{markdown(label)}**: {markdown(told)}" for label, told in reading.judged_by(verdict)]
     checks = sorted(verdict.checks, key=lambda check: (check.passed is True, check.passed is False))
     blocks = [
         Block(f"### {SIGNS[verdict.exit_code]} Retrieval: the gate {_is(verdict)}\n"),
+        Block("", terms[:1]),
         Block("", [f"- ⚠️ {markdown(reason)}" for reason in verdict.incomplete]),
         Block("", [f"- ℹ️ for information: {markdown(told)}" for told in verdict.information]),
         Block("", [f"- ⚠️ {markdown(note)}" for note in material.notes]),
         Block("", [line(check) for check in checks if check.passed is not True or check.name != "regression"]),
+        Block("", terms[1:]),  # after what decides, which a long proposal must not crowd out
     ]
     if comparison.changes:
         head = (

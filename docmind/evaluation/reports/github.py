@@ -10,6 +10,7 @@ from pathlib import PurePath
 from docmind.evaluation.gate.verdict import Verdict, failing
 from docmind.evaluation.reports.inert import cut, unlinked
 from docmind.evaluation.reports.material import Material, Report
+from docmind.evaluation.reports.reading import judged_by
 from docmind.text import visible
 
 LIMIT = 10
@@ -26,7 +27,8 @@ QUESTION_LENGTH = 200
 
 
 def render(material: Material) -> dict[str, str]:
-    """`latest.annotations.txt`, a command a line, empty where the gate passed; nothing without a verdict."""
+    """`latest.annotations.txt`, a command a line, empty where the gate passed and nothing else was proposed to be judged by;
+    nothing without a verdict."""
     verdict = material.verdict
     if verdict is None:
         return {}
@@ -35,6 +37,7 @@ def render(material: Material) -> dict[str, str]:
     if len(lines) > LIMIT:
         more = len(lines) - LIMIT + 1
         lines = [*lines[: LIMIT - 1], _error(f"and {more} more, in the job's summary and its artifact")]
+    lines += _terms(verdict)
     return {"latest.annotations.txt": "".join(f"{line}\n" for line in lines)}
 
 
@@ -50,6 +53,16 @@ REPORT = Report(render, ("latest.annotations.txt",), failed)
 def _failed(verdict: Verdict) -> list[str]:
     told = [f"{check.name}: {check.told}" for check in verdict.checks if check.passed is not True]
     return [_error(text) for text in (*verdict.incomplete, *told)]
+
+
+def _terms(verdict: Verdict) -> list[str]:
+    """Warnings, of which GitHub shows ten beside ten errors; none where the change proposes nothing and nobody accepted it."""
+    if not (verdict.proposal or verdict.accepted):
+        return []
+    told = [f"{label}: {text}" for label, text in judged_by(verdict)]
+    if len(told) > LIMIT:
+        told = [*told[: LIMIT - 1], f"and {len(told) - LIMIT + 1} more, in the job's summary and its artifact"]
+    return [_command("warning", text) for text in told]
 
 
 def _lost(material: Material, verdict: Verdict) -> list[str]:
@@ -70,7 +83,11 @@ def _lost(material: Material, verdict: Verdict) -> list[str]:
 
 
 def _error(message: str, properties: str = "title=retrieval gate") -> str:
-    return f"::error {properties}::{_data(unlinked(message))}"
+    return _command("error", message, properties)
+
+
+def _command(kind: str, message: str, properties: str = "title=retrieval gate") -> str:
+    return f"::{kind} {properties}::{_data(unlinked(message))}"
 
 
 def _data(text: str) -> str:

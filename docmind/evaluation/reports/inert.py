@@ -5,7 +5,10 @@ from __future__ import annotations
 import re
 from html import escape
 
+from docmind.evaluation.gate.values import cut
 from docmind.text import visible
+
+__all__ = ["cut", "html", "markdown", "unlinked"]
 
 ZERO_WIDTH = "\u200b"
 
@@ -28,8 +31,3 @@ def html(text: str) -> str:
 
 def _escaped(text: str) -> str:
     return " ".join(escape(visible(text), quote=False).split())
-
-
-def cut(text: str, limit: int) -> str:
-    """At most `limit` characters of `text`, a visible ellipsis included."""
-    return text if len(text) <= limit else f"{text[: limit - 1]}…"

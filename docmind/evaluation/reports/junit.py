@@ -13,6 +13,7 @@ from docmind.evaluation.gate.compare import Change, Flip
 from docmind.evaluation.gate.verdict import Verdict, failing
 from docmind.evaluation.record.types import QuestionResult
 from docmind.evaluation.reports.material import Material, Report
+from docmind.evaluation.reports.reading import judged_by
 from docmind.evaluation.scoring.spans import is_hit
 from docmind.text import visible
 
@@ -59,6 +60,8 @@ def _gate(suite: ET.Element, verdict: Verdict) -> None:
     case = _case(suite, "gate", "the run is whole and can be compared")
     if verdict.incomplete:
         ET.SubElement(case, "error", message=visible("; ".join(verdict.incomplete)))
+    if told := "\n".join(f"{label}: {text}" for label, text in judged_by(verdict)):
+        ET.SubElement(case, "system-out").text = visible(told)
 
 
 def _case(suite: ET.Element, group: str, name: str) -> ET.Element:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
+from docmind.evaluation.gate.answers import AnswersVerdict
 from docmind.evaluation.gate.verdict import Verdict
 from docmind.evaluation.reports.tables import percent
 
@@ -26,3 +29,23 @@ def smallest_drop(verdict: Verdict) -> str:
         f"The smallest true drop of a strategy that the rule ({rule}) finds in 8 of 10 runs is {least} points, with the "
         "questions of this run and as many flips both ways."
     )
+
+
+def judged_by(verdict: Verdict | AnswersVerdict) -> Iterator[tuple[str, str]]:
+    """Whose files the verdict is by and what the change proposes, each a label and a sentence, of which both are a stranger's
+    text; nothing where no base was asked for."""
+    if not verdict.base:
+        return
+    if verdict.accepted:
+        yield f"accepted by {verdict.accepted}", f"the files of this change count, not those of {verdict.base}"
+    elif verdict.proposal:
+        yield (
+            "judged by",
+            f"the thresholds, strategies and baseline of {verdict.base}; what this change proposes does not count",
+        )
+    else:
+        yield "judged by", f"the thresholds, strategies and baseline of {verdict.base}; this change has the same"
+    yield from (("proposed", told) for told in verdict.proposal)
+    if verdict.accepted and not verdict.overruled:
+        yield "by the base", "it would have passed too"
+    yield from (("would have failed by the base", told) for told in verdict.overruled)

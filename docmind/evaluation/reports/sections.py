@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from docmind.evaluation.record.types import Record
 from docmind.evaluation.reports.foreign import retrievers, steps
 from docmind.evaluation.reports.material import Material
+from docmind.evaluation.reports.reading import judged_by
 from docmind.evaluation.reports.tables import (
     Table,
     by_type,
@@ -51,6 +52,13 @@ def about(material: Material) -> str:
 def sections(material: Material) -> Iterator[Section]:
     """All of them; "All strategies" is there always, and its first table is the matrix."""
     record = material.record
+    if terms := tuple(judged_by(material.verdict)) if material.verdict else ():
+        yield Section(
+            "Judged by the branch it goes to",
+            "Thresholds, strategies and baseline are those of that branch; what a change would have them be is a proposal, which "
+            "counts where somebody accepts it.",
+            (Table(("what counts", ""), terms, words=True),),
+        )
     if rungs := ladder(record):
         yield Section(
             "The ladder",

@@ -220,7 +220,7 @@ def test_without_a_strategy_or_an_answerable_question_in_common_there_is_nothing
 
 
 def test_equal_parts_are_told_to_be_the_same():
-    parts = ["corpus", "key", "metrics", *TREATMENT]
+    parts = ["corpus", "key", "metrics", *TREATMENT, "rules"]
     assert against(BEFORE).differences == tuple(f"{part}: same" for part in parts)
 
 

@@ -15,6 +15,7 @@ from docmind.errors import BaselineError, RecordError
 from docmind.evaluation.record.baseline import baseline, read_baseline
 from docmind.evaluation.record.layout import checksum
 from docmind.evaluation.record.reading import read_record
+from docmind.evaluation.record.rules import Rules, StrategiesFile
 from docmind.evaluation.record.timings import Machine, Timings, dumps_timings, read_bench, read_timings
 from docmind.evaluation.record.writing import dumps
 from docmind.evaluation.scoring.latency import Latency, Percentiles
@@ -31,7 +32,9 @@ def good():
     slices = {"by_type": {"direct": sliced(2, 1.0)}, "by_split": {"dev": sliced(1, 0.25)}}
     made.strategies["s"] = made.strategies["s"].model_copy(update=slices)
     meters = Leakage(shared_words={"all": 0.5, "direct": None}, bm25_minus_vector={"h": {"all": -0.5, "direct": 0.0}})
-    return made.model_copy(update={"leakage": meters})
+    file = StrategiesFile(matrix=("s", "t+x"), gate=("s",), names={"s": "h+x"})
+    rules = Rules(thresholds={"production": "s", "min_hit_at_3": 0.5, "must_pass": ["q1"]}, strategies=file)
+    return made.model_copy(update={"leakage": meters, "rules": rules})
 
 
 LATEST = json.loads(dumps(good()))
@@ -94,7 +97,15 @@ def dotted(place):
     return "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in place).lstrip(".")
 
 
-PLACES = [place for place in nodes(BASELINE) if place and "treatment" not in place[:-1] and place[0] != "checksum"]
+PLAIN = {("fingerprint", "treatment"), ("rules", "thresholds"), ("rules", "strategies", "names")}
+"""What is kept as it stands, whatever JSON it is."""
+
+
+def is_plain(place):
+    return any(place[: len(plain)] == plain for plain in PLAIN)
+
+
+PLACES = [place for place in nodes(BASELINE) if place and not is_plain(place[:-1]) and place[0] != "checksum"]
 ODD = [None, True, "odd", 0.5, -1, 10**300, [], [[[]]], {"odd": {}}, math.inf, math.nan]
 
 
@@ -102,7 +113,12 @@ def goes(place, value):
     """Whether such a value may stand there: it is then no fault, or one of what goes with it."""
     old = at(BASELINE, *place)
     if value is None:  # a miss, a figure that is not defined, and a run without the meters of leakage
-        return "ranks" in place or place[-1] == "hit@3" or place[0] == "leakage"
+        kept = (
+            ("rules",),
+            ("rules", "thresholds"),
+            ("rules", "strategies", "gate"),
+        )  # of earlier versions, and where there is none
+        return "ranks" in place or place[-1] == "hit@3" or place[0] == "leakage" or place in kept
     if value == 0.5:
         return isinstance(old, float) or (old is None and place[0] == "leakage")
     if value == 10**300:
@@ -128,14 +144,20 @@ def test_a_field_less_or_more_at_any_object_is_refused_and_named(tmp_path, field
     path = tmp_path / "record.json"
     tried = 0
     for place in nodes(fields):
-        if not isinstance(at(fields, *place), dict) or "treatment" in place:
+        if not isinstance(at(fields, *place), dict) or is_plain(place):
             continue
         more = changed(fields, (*place, "odd"), {"odd": 1}) if place else {**fields, "odd": 1}
         with pytest.raises(RecordError, match=r"odd"):
             read_record(written(path, more))
         tried += 1
         for key in at(fields, *place):
-            if free & set(place) or (place and place[-1] in ("by_type", "by_split", "bm25_minus_vector", "strategies")):
+            if (*place, key) == ("rules",):  # those of earlier versions
+                continue
+            if (
+                free & set(place)
+                or (place and place[-1] in ("by_type", "by_split", "bm25_minus_vector"))
+                or place == ("strategies",)
+            ):
                 continue
             with pytest.raises(RecordError) as raised:
                 read_record(written(path, without(fields, (*place, key)), seal=key != "checksum"))
@@ -167,6 +189,9 @@ ONE_BY_ONE = [
     (("leakage", "bm25_minus_vector", "h"), {"all": 0.5}, "bm25_minus_vector.h.direct: stands alone"),
     (("fingerprint", "treatment"), [], "fingerprint.treatment: [] was found; expected: an object"),
     (("fingerprint", "treatment", "code"), math.nan, "fingerprint.treatment.code: nan was found; expected: a finite number"),
+    (("rules", "thresholds", "x"), math.nan, "rules.thresholds.x: nan was found; expected: a finite number"),
+    (("rules", "strategies", "names", "x"), [math.inf], "rules.strategies.names.x[0]: inf was found"),
+    (("rules", "strategies", "matrix"), "s", "rules.strategies.matrix: 's' was found; expected: a list"),
     (("fingerprint", "treatment", "x"), [0, {"y": math.inf}], "fingerprint.treatment.x[1].y: inf was found"),
     (("fingerprint", "instrument", "questions", "new"), "h", "strategies.s.questions.new: is missing"),
     (("schema",), "docmind.baseline/3", "its schema is 'docmind.baseline/3', docmind.baseline/2 was expected"),
