@@ -311,7 +311,7 @@ def raising(error: BaseException) -> Callable[..., None]:
         (["--corpus", "gone"], None, 2),
         (["--questions", "gone"], None, 2),
         (["--type", "rhyme"], None, 3),
-        ([], "docmind.runs.retrieval.score", 2),
+        ([], "docmind.runs.evaluating.score", 2),
         ([], "docmind.runs.saving.dumps", 2),
     ],
 )
