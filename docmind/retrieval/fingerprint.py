@@ -6,9 +6,6 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from docmind.code import sources, versions
-from docmind.index.lexical import Bm25Index
-from docmind.index.store import ChromaIndex
-from docmind.index.tokens import TokenStore
 from docmind.models import Models
 from docmind.parameters import Part
 from docmind.retrieval.strategies import Strategy
@@ -37,6 +34,10 @@ def treatment(models: Models, strategies: Sequence[Strategy]) -> dict[str, Any]:
     """`strategies`: chunker and mode by name, as they are written; `chunkers` and `modes`: what each of those is, with
     every parameter's value; `indexes`: whether each finds what an exact search would; `models`; `libraries`: versions;
     `code`: SHA-256 of each source file, line ends aside."""
+    from docmind.index.lexical import Bm25Index
+    from docmind.index.store import ChromaIndex
+    from docmind.index.tokens import TokenStore
+
     ordered = sorted(strategies, key=lambda s: s.name)
     return {
         "strategies": {s.name: {"chunker": s.chunker.label, "mode": s.mode.label} for s in ordered},

@@ -7,21 +7,21 @@ from __future__ import annotations
 
 import reprlib
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from functools import cached_property
 from threading import RLock
 from types import TracebackType
+from typing import TYPE_CHECKING
 
 from docmind import corpus
 from docmind.chunking import CHUNKERS, stored
 from docmind.config import Settings
 from docmind.errors import UsageError
 from docmind.index import upkeep
-from docmind.index.build import Index, open_or_build
-from docmind.index.cache import CachedEmbedder, VectorCache
 from docmind.keeping import Keeper
 from docmind.models import Models
+from docmind.models.once import Once
 from docmind.parameters import Part
 from docmind.protocols import Advance, Progress, Retriever
 from docmind.retrieval import MODES
@@ -32,6 +32,10 @@ from docmind.retrieval.strategies import Strategy, read_strategies
 from docmind.spec import slug
 from docmind.text import nfc, plural, words
 from docmind.types import Chunk, Document, Query, Ranking, Split
+
+if TYPE_CHECKING:
+    from docmind.index.build import Index
+    from docmind.index.cache import CachedEmbedder
 
 CACHE = "vectors.sqlite3"
 KEPT = "kept.sqlite3"
@@ -68,7 +72,7 @@ class Searcher:
     def __init__(
         self,
         settings: Settings,
-        models: Models,
+        models: Models | Callable[[], Models],
         progress: Progress = quiet,
         observe: Callable[[Built], object] = ignore,
         *,
@@ -77,20 +81,21 @@ class Searcher:
     ) -> None:
         """Reads the corpus of `settings`, telling `progress`; `observe` is told of each index. With `shared`, modes share
         what they have in common; for an evaluation, which asks all of them the same questions. With `keep`, parsed
-        documents and chunks are kept beside the indexes, so that the next searcher has less to do.
+        documents and chunks are kept beside the indexes, so that the next searcher has less to do. `models` that are
+        handed in as a function are had of it when they are first needed.
 
         Raises CorpusError where the documents cannot be read, UsageError where the file of strategies is wrong.
         """
         self.settings = settings
-        self.models = models
         self.strategies = read_strategies(settings.strategies)
         self._progress = progress
         self._observe = observe
         self._shared = shared
         self._keep = keep
         self._kept = Keeper(settings.index_dir / KEPT if keep else None)
-        self._cache = VectorCache(settings.index_dir / CACHE)
-        self.embedder = CachedEmbedder(models.embedder, self._cache)
+        self._models = Once(lambda: models if isinstance(models, Models) else models())
+        self._embedder = Once(self._with_cache)
+        self._open = ExitStack()
         self.state = corpus.state(settings.corpus, settings.exclude)
         found = corpus.load(settings.corpus, settings.exclude, self._kept, progress)
         self.documents: Mapping[str, Document] = {document.id: document for document in found}
@@ -99,6 +104,24 @@ class Searcher:
         self._composers: dict[str, Composer] = {}
         self._retrievers: dict[tuple[str, str], Retriever] = {}
         self._closed = False
+
+    @property
+    def models(self) -> Models:
+        """Those of its profile. Raises what the function that makes them does."""
+        return self._models()
+
+    @property
+    def embedder(self) -> CachedEmbedder:
+        """What embeds for it, through the cache beside the indexes."""
+        return self._embedder()
+
+    def _with_cache(self) -> CachedEmbedder:
+        from docmind.index.cache import CachedEmbedder, VectorCache
+
+        embedder = self.models.embedder
+        cache = VectorCache(self.settings.index_dir / CACHE)
+        self._open.callback(cache.close)
+        return CachedEmbedder(embedder, cache)
 
     def __call__(self, strategy: str | Strategy, question: str | Query, k: int = 10) -> Ranking:
         """The first `k` hits for `question`. Raises UsageError for a strategy that there is not, a question without a word,
@@ -179,6 +202,8 @@ class Searcher:
         )
 
     def _index(self, chunker: Part, chunks: tuple[Chunk, ...], windows: int, progress: Progress) -> Index:
+        from docmind.index.build import open_or_build
+
         before = self.embedder.embedded
         with progress(f"{chunker.label}: embedding", len(chunks)) as advance:
             index = open_or_build(slug(chunker.label), chunks, self.embedder, self.settings.index_dir, advance)
@@ -193,7 +218,7 @@ class Searcher:
         self._closed = True
         for collection in self._collections.values():
             collection.close()
-        self._cache.close()
+        self._open.close()
         self._kept.close()
 
     def __enter__(self) -> Searcher:

@@ -25,7 +25,8 @@ from docmind.evaluation.record.instrument import instrument
 from docmind.evaluation.record.reading import read_record
 from docmind.evaluation.record.results import Graded, results
 from docmind.evaluation.record.types import Record, StrategyResult
-from docmind.evaluation.reports import Material
+from docmind.evaluation.reports import Material, markdown
+from docmind.evaluation.reports.tables import matrix
 from docmind.evaluation.scoring.asking import check_depth, run
 from docmind.evaluation.scoring.attribution import Winners, Winning, ceiling, lost_at, shown_by
 from docmind.evaluation.scoring.latency import Latency, latency, sample
@@ -82,17 +83,19 @@ class Evaluation(Mapping[str, StrategyResult]):
         return len(self.record.strategies)
 
     def to_pandas(self) -> pd.DataFrame:
-        """A row a strategy, a column a metric, and `ms`, the median of a query in milliseconds where it was taken."""
+        """A row a strategy, a column a metric, and `ms`, the median of a query in milliseconds where it was taken.
+        Raises MissingPackageError where there is no pandas."""
+        table = self.record.to_pandas()  # says so where there is no pandas
         import pandas as pd
 
-        return self.record.to_pandas().assign(ms=pd.Series(self.material.medians, dtype=float))
+        return table.assign(ms=pd.Series(self.material.medians, dtype=float))
 
     def __repr__(self) -> str:
-        return str(self.to_pandas().to_string())
+        return markdown.table(matrix(self.record, self.material.medians))
 
-    def _repr_html_(self) -> str:
+    def _repr_markdown_(self) -> str:
         """What a notebook shows."""
-        return str(self.to_pandas().to_html())
+        return repr(self)
 
     def check(
         self,
@@ -153,7 +156,7 @@ def evaluate(
             "no strategy was given. Name at least one, such as headers+rerank, or none to score the matrix."
         )
     demanded = tuple(map(measure, _names("metrics", metrics)))
-    with Searcher(found, load_models(found.profile), progress, observe, shared=True) as searcher:
+    with Searcher(found, lambda: load_models(found.profile), progress, observe, shared=True) as searcher:
         key = load_questions(
             found.questions,
             searcher.documents.values(),
@@ -170,7 +173,7 @@ def evaluate(
 def open(corpus: Place | None = None, *, settings: Settings | None = None, progress: Progress = quiet) -> Searcher:
     """A searcher over the documents in `corpus`, by any strategy; close it, or use it in a `with`. Raises CorpusError."""
     found = _settings(settings, corpus=corpus)
-    return Searcher(found, load_models(found.profile), progress)
+    return Searcher(found, lambda: load_models(found.profile), progress)
 
 
 def read(path: Place) -> Record:

@@ -19,6 +19,7 @@ from docmind import corpus as corpora
 from docmind.chunking import CHUNKERS
 from docmind.config import Settings
 from docmind.errors import UsageError
+from docmind.index import build
 from docmind.models import load
 from docmind.retrieval import searcher as module
 from docmind.retrieval.engine import Engine
@@ -190,14 +191,14 @@ def test_eight_threads_that_search_at_once_get_what_one_gets(settings):
 def test_who_asks_for_what_is_there_does_not_wait_for_what_is_built(searcher, monkeypatch):
     expected = found(searcher, "headers+rerank", "annual leave")
     building, go_on = Event(), Event()
-    whole = module.open_or_build
+    whole = build.open_or_build
 
     def slow(*arguments):
         building.set()
         assert go_on.wait(30)
         return whole(*arguments)
 
-    monkeypatch.setattr(module, "open_or_build", slow)
+    monkeypatch.setattr(build, "open_or_build", slow)
     other = Thread(target=searcher, args=("fixed_500+vector", "annual leave"))
     other.start()
     assert building.wait(30)
