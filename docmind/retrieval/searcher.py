@@ -116,9 +116,9 @@ class Searcher:
         return self._embedder()
 
     def _with_cache(self) -> CachedEmbedder:
+        embedder = self.models.embedder  # first, since it says what is not installed
         from docmind.index.cache import CachedEmbedder, VectorCache
 
-        embedder = self.models.embedder
         cache = VectorCache(self.settings.index_dir / CACHE)
         self._open.callback(cache.close)
         return CachedEmbedder(embedder, cache)
