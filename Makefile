@@ -31,9 +31,9 @@ bench: .venv/installed ## the comparisons of results/bench.json (about fifteen m
 	touch $@
 
 lock: ## compile requirements.txt anew from pyproject.toml (needs uv)
-	uv pip compile pyproject.toml --group dev --universal --python-version 3.11 --no-annotate --quiet \
-		--custom-compile-command "make lock  (uv pip compile pyproject.toml --group dev --universal --python-version 3.11)" --output-file requirements.txt
-	printf '%s\n' '-e .' >> requirements.txt
+	uv pip compile pyproject.toml --all-extras --group dev --universal --python-version 3.11 --no-annotate --quiet \
+		--custom-compile-command "make lock  (uv pip compile pyproject.toml --all-extras --group dev --universal --python-version 3.11)" --output-file requirements.txt
+	printf '%s\n' '-e .[all]' >> requirements.txt
 
 clean: ## remove the environment, indexes, the vector cache and the latest results
 	rm -rf .venv .docmind results/latest.* results/timings.json

@@ -93,7 +93,7 @@ def ask_tab(strategies: Sequence[str]) -> None:
     title, example = "Ask the handbook", "How many days may I carry over?"
     if OWN:
         title, example = "Ask the documents", "What do you want to know?"
-    panel("handbook", title, example, handbook().searcher, strategies)
+    panel("handbook", title, example, lambda: handbook().searcher(), strategies)
 
 
 @st.fragment

@@ -2,6 +2,7 @@
 
     DocMindError            exit code 2
     ├── UsageError          an unknown name, an impossible option
+    ├── MissingPackageError a package of an extra that is not installed
     ├── CorpusError         a folder or page that cannot be read as documents
     ├── AnswerKeyError      a question or its evidence that cannot be used
     ├── ModelError          weights missing, altered or out of reach; a text too long for the model
@@ -27,6 +28,10 @@ class DocMindError(Exception):
 
 class UsageError(DocMindError):
     """An unknown name or an impossible option."""
+
+
+class MissingPackageError(DocMindError):
+    """A package of an extra that is not installed."""
 
 
 class CorpusError(DocMindError):

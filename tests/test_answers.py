@@ -624,7 +624,7 @@ def test_what_a_model_thought_is_in_the_file_and_not_judged(place, monkeypatch, 
 def test_an_answer_from_other_token_vectors_is_not_used_again(place, monkeypatch, asked):
     assert place.run() == 0
     asked.clear()
-    monkeypatch.setattr("docmind.runs.answers.version", lambda embedder: f"{embedder.version}, another quantiser")
+    monkeypatch.setattr("docmind.index.build.version", lambda embedder: f"{embedder.version}, another quantiser")
     assert place.run() == 0
     assert asked == text_of(*OFFLINE)
 

@@ -231,7 +231,7 @@ def test_a_strategy_whose_index_cannot_be_built_changes_nothing(say, monkeypatch
         raise StorageError("the disk is full")
 
     out, err = say(
-        lambda: monkeypatch.setattr("docmind.retrieval.searcher.open_or_build", full),
+        lambda: monkeypatch.setattr("docmind.index.build.open_or_build", full),
         "/strategy fixed_500+vector", "/strategy", QUESTION,
         code=2,
     )  # fmt: skip

@@ -11,12 +11,16 @@ from pathlib import Path
 import pytest
 
 import docmind
+from docmind.extras import EXTRAS
 
 PACKAGE = Path(docmind.__file__).parent
 
 LAYERS = (
     ("types", "errors"),
-    ("protocols", "registry", "text", "markup", "files", "blobs", "code", "keeping", "spec", "parameters", "yamlfile"),
+    (
+        "protocols", "registry", "extras", "text", "markup", "files", "blobs", "code", "keeping", "spec", "parameters",
+        "yamlfile",
+    ),
     ("models", "llm", "config"),
     ("corpus",),
     ("foreign",),
@@ -27,12 +31,13 @@ LAYERS = (
     ("serving", "demo"),
     ("runs",),
     ("cli",),
-)
+)  # fmt: skip
 """From left to right. A part imports from its own layer and from those left of it."""
 
 EVALUATION_IMPORTS = {
     "types",
     "errors",
+    "extras",
     "protocols",
     "registry",
     "text",
@@ -45,16 +50,10 @@ EVALUATION_IMPORTS = {
 """It is handed retrievers and judges as objects, and `runs` and `cli` alone wire them."""
 
 FAMILIES = (
-    "models",
-    "llm",
-    "corpus",
-    "foreign",
-    "chunking",
-    "retrieval",
-    "evaluation.scoring.metrics",
-    "evaluation.reports",
-)
-"""Packages whose registry is the catalogue of their leaves. A registry entry is made by a class or function of its leaf."""
+    "models", "llm", "corpus", "foreign", "chunking", "retrieval", "evaluation.scoring.metrics", "evaluation.reports",
+)  # fmt: skip
+"""Packages whose registry is the catalogue of their leaves. A registry entry is made by a class or function of its leaf, or by
+a function of the catalogue that imports the leaf when it is called."""
 
 
 def parse(path: Path) -> ast.Module:
@@ -133,9 +132,10 @@ def leaves(family: str) -> set[str]:
     tree = MODULES[family]
     [registry] = [n for n in ast.walk(tree) if isinstance(n, ast.Call) and getattr(n.func, "id", "") == "Registry"]
     imported = names(tree)
-    makers = {
-        imported.get(node.id, "") for node in ast.walk(registry) if isinstance(node, ast.Name) and not node.id.isupper()
-    }
+    here = {node.name: ast.Module(node.body, []) for node in tree.body if isinstance(node, ast.FunctionDef)}
+    named = {node.id for node in ast.walk(registry) if isinstance(node, ast.Name) and not node.id.isupper()}
+    named |= {node.id for name in named & here.keys() for node in ast.walk(here[name]) if isinstance(node, ast.Name)}
+    makers = {imported.get(name, "") for name in named}
     return {maker for maker in makers if maker.startswith(f"{family}.")}
 
 
@@ -165,3 +165,28 @@ print([name for name in sys.modules if name.startswith(heavy)], logging.root.han
 """
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=30, check=False)
     assert (done.stdout, done.stderr) == ("[] []\n", "")
+
+
+HEAVY = ("models.bge", "models.crossencoder", "models.minilm", "serving.panel")
+"""Modules that import what an extra brings, beside those of `index` but its upkeep. All others do without."""
+
+WITH_NUMPY = ("evaluation.gate.compare", "evaluation.scoring.latency", "evaluation.scoring.stats")
+
+
+def test_the_core_is_imported_where_no_extra_is_installed():
+    of_an_index = {name for name in MODULES if name.startswith("index.")} - {"index.upkeep"}
+    light = [f"docmind.{name}".rstrip(".") for name in MODULES if name not in {*HEAVY, *of_an_index, "cli.__main__"}]
+    kept_out = [*(module for modules in EXTRAS.values() for module in modules), "langchain_core", "scipy"]
+    code = f"""
+import importlib, sys
+for name in {WITH_NUMPY}:
+    importlib.import_module(f"docmind.{{name}}")
+for name in {kept_out}:
+    sys.modules[name] = None  # so that importing it is a ModuleNotFoundError
+for name in {light}:
+    importlib.import_module(name)
+print("imported", len({light}))
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=False)
+    assert (done.stdout, done.stderr) == (f"imported {len(light)}\n", "")
+    assert len(light) > 100

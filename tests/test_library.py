@@ -268,9 +268,9 @@ def test_a_wrong_name_is_told_wherever_a_run_is_read_by_name_and_a_record_reads_
 @pytest.mark.usefixtures("place")
 def test_a_run_is_shown_as_its_table_and_a_record_in_a_few_lines():
     run = evaluate("headers+bm25")
-    assert "hit@3" in repr(run)
+    assert "Hit@3" in repr(run)
     assert "headers+bm25" in repr(run)
-    assert "<table" in run._repr_html_()
+    assert run._repr_markdown_().splitlines()[1].startswith("| --- | ---: |")
     for shown in (repr(run), repr(run.record), repr(run["headers+bm25"])):
         assert len(shown) < 1500
         assert "q1" not in shown

@@ -5,15 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from time import perf_counter
-
-import numpy as np
-from numpy.typing import NDArray
+from typing import TYPE_CHECKING
 
 from docmind.generation.context import Passage, passages
 from docmind.generation.prompts import ABSTENTION
 from docmind.generation.sentences import Quotation, quotations
 from docmind.protocols import Embedder, FloatMatrix
 from docmind.types import Answer, Chunk, Citation, Document, Query, Ranking
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 QUOTED = 3
 """Sentences of an answer, each of them said once, wherever else it stands. On the answer key's dev split three hold the
@@ -85,6 +86,8 @@ class Extractive:
         )
 
     def _sentences(self, passage: Passage, chunk: Chunk, question: FloatMatrix) -> Iterator[_Sentence]:
+        import numpy as np
+
         offsets = self._embedder.tokenizer.offsets(chunk.text)
         vectors = self._tokens(chunk)
         if (

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 from docmind.errors import LanguageModelError
+from docmind.extras import need
 from docmind.llm.account import Account, account, is_set
 from docmind.protocols import LLM
 
@@ -61,5 +62,6 @@ class Provider:
 
     def __call__(self, model: str | None = None) -> LLM:
         """The model of that name. Reads key and address, and raises LanguageModelError where one is missing or cannot be
-        used; nothing is sent yet."""
+        used, MissingPackageError where the extra `llm` is not installed; nothing is sent yet."""
+        need("llm", f"The provider {self.name}")
         return self.client(self.account, model or self.model)

@@ -5,12 +5,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
-from docmind.models.bge import FastembedEmbedder
-from docmind.models.crossencoder import CrossEncoderReranker
-from docmind.models.minilm import OnnxEmbedder
+from docmind.extras import need
+from docmind.models.once import Once
 from docmind.models.tokenizing import LIMIT
 from docmind.protocols import Embedder, Reranker
 from docmind.registry import Registry
@@ -38,15 +37,27 @@ class Models:
         }
 
 
-CATALOGUE: Registry[Models] = Registry(
-    "profile",
-    [
-        ("default", Models(OnnxEmbedder(), None)),
-        ("hub", Models(FastembedEmbedder(), CrossEncoderReranker())),
-    ],
-)
+@Once
+def _default() -> Models:
+    from docmind.models.minilm import OnnxEmbedder
+
+    return Models(OnnxEmbedder(), None)
+
+
+@Once
+def _hub() -> Models:
+    from docmind.models.bge import FastembedEmbedder
+    from docmind.models.crossencoder import CrossEncoderReranker
+
+    return Models(FastembedEmbedder(), CrossEncoderReranker())
+
+
+CATALOGUE: Registry[Callable[[], Models]] = Registry("profile", [("default", _default), ("hub", _hub)])
 
 
 def load(profile: str) -> Models:
-    """The models of `profile`, the same objects each time. Raises UsageError for an unknown one."""
-    return CATALOGUE[profile]
+    """The models of `profile`, the same objects each time. Raises UsageError for an unknown one, MissingPackageError where
+    the extra `retrieval` is not installed: whatever retrieves begins here."""
+    made = CATALOGUE[profile]
+    need("retrieval", "Retrieval")
+    return made()

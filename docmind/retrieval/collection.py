@@ -6,13 +6,15 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from threading import RLock
+from typing import TYPE_CHECKING
 
 from docmind.errors import UsageError
-from docmind.index.build import Index
-from docmind.index.lexical import Bm25Index
 from docmind.protocols import Embedder, FloatMatrix, LexicalIndex, Reranker, TokenIndex
 from docmind.retrieval.late import LateInteraction
 from docmind.types import Chunk, Split
+
+if TYPE_CHECKING:
+    from docmind.index.build import Index
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,6 +79,8 @@ class Collection:
 
     def lexical(self, analyse: Callable[[str], list[str]]) -> LexicalIndex:
         """The BM25 index over terms made by `analyse`."""
+        from docmind.index.lexical import Bm25Index
+
         with self._lock:
             if analyse not in self._lexical:
                 self._lexical[analyse] = Bm25Index(self.chunks, analyse)

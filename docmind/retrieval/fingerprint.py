@@ -6,9 +6,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from docmind.code import sources, versions
-from docmind.index.lexical import Bm25Index
-from docmind.index.store import ChromaIndex
-from docmind.index.tokens import TokenStore
 from docmind.models import Models
 from docmind.parameters import Part
 from docmind.retrieval.strategies import Strategy
@@ -50,6 +47,10 @@ def treatment(
         "strategies": {s.name: {"chunker": s.chunker.label, "mode": s.mode.label} for s in ordered}
     }
     if models is not None:
+        from docmind.index.lexical import Bm25Index
+        from docmind.index.store import ChromaIndex
+        from docmind.index.tokens import TokenStore
+
         found |= {
             "chunkers": _by_label((s.chunker for s in own), "chunker"),
             "modes": _by_label((s.mode for s in own), "mode"),

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-
-import numpy as np
-from numpy.typing import NDArray
+from typing import TYPE_CHECKING
 
 from docmind.protocols import Embedder, TokenIndex
 from docmind.types import Chunk
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
 
 
 class LateInteraction:
@@ -28,6 +30,8 @@ class LateInteraction:
 
     def score(self, question: str, chunks: Sequence[Chunk]) -> NDArray[np.float64]:
         """(n,), rounded to 6 decimals, so that equal chunks tie."""
+        import numpy as np
+
         _, tokens = self._embedder.embed_query(question)
         if not len(tokens):
             return np.zeros(len(chunks))

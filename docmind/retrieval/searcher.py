@@ -12,6 +12,7 @@ from dataclasses import replace
 from functools import cached_property
 from threading import RLock
 from types import TracebackType
+from typing import TYPE_CHECKING
 
 from docmind import corpus
 from docmind.chunking import CHUNKERS, stored
@@ -21,10 +22,9 @@ from docmind.foreign import open_source
 from docmind.foreign.declared import Declared
 from docmind.foreign.placing import Placer
 from docmind.index import upkeep
-from docmind.index.build import Index, open_or_build
-from docmind.index.cache import CachedEmbedder, VectorCache
 from docmind.keeping import Keeper
 from docmind.models import Models
+from docmind.models.once import Once
 from docmind.parameters import Part
 from docmind.protocols import Advance, Progress, Retriever
 from docmind.retrieval import MODES
@@ -36,6 +36,10 @@ from docmind.retrieval.strategies import Strategy, read_strategies
 from docmind.spec import slug
 from docmind.text import nfc, plural, words
 from docmind.types import Chunk, Document, Query, Ranking, Split
+
+if TYPE_CHECKING:
+    from docmind.index.build import Index
+    from docmind.index.cache import CachedEmbedder
 
 CACHE = "vectors.sqlite3"
 KEPT = "kept.sqlite3"
@@ -72,7 +76,7 @@ class Searcher:
     def __init__(
         self,
         settings: Settings,
-        models: Models,
+        models: Models | Callable[[], Models],
         progress: Progress = quiet,
         observe: Callable[[Built], object] = ignore,
         *,
@@ -81,20 +85,21 @@ class Searcher:
     ) -> None:
         """Reads the corpus of `settings`, telling `progress`; `observe` is told of each index. With `shared`, modes share
         what they have in common; for an evaluation, which asks all of them the same questions. With `keep`, parsed
-        documents and chunks are kept beside the indexes, so that the next searcher has less to do.
+        documents and chunks are kept beside the indexes, so that the next searcher has less to do. `models` that are
+        handed in as a function are had of it when they are first needed.
 
         Raises CorpusError where the documents cannot be read, UsageError where the file of strategies is wrong.
         """
         self.settings = settings
-        self.models = models
         self.strategies = read_strategies(settings.strategies)
         self._progress = progress
         self._observe = observe
         self._shared = shared
         self._keep = keep
         self._kept = Keeper(settings.index_dir / KEPT if keep else None)
-        self._cache = VectorCache(settings.index_dir / CACHE)
-        self.embedder = CachedEmbedder(models.embedder, self._cache)
+        self._models = Once(lambda: models if isinstance(models, Models) else models())
+        self._embedder = Once(self._with_cache)
+        self._open = ExitStack()
         self.state = corpus.state(settings.corpus, settings.exclude)
         found = corpus.load(settings.corpus, settings.exclude, self._kept, progress)
         self.documents: Mapping[str, Document] = {document.id: document for document in found}
@@ -102,8 +107,25 @@ class Searcher:
         self._collections: dict[str, Collection] = {}
         self._composers: dict[str, Composer] = {}
         self._retrievers: dict[tuple[str, str], Retriever] = {}
-        self._opened = ExitStack()
         self._closed = False
+
+    @property
+    def models(self) -> Models:
+        """Those of its profile. Raises what the function that makes them does."""
+        return self._models()
+
+    @property
+    def embedder(self) -> CachedEmbedder:
+        """What embeds for it, through the cache beside the indexes."""
+        return self._embedder()
+
+    def _with_cache(self) -> CachedEmbedder:
+        embedder = self.models.embedder  # first, since it says what is not installed
+        from docmind.index.cache import CachedEmbedder, VectorCache
+
+        cache = VectorCache(self.settings.index_dir / CACHE)
+        self._open.callback(cache.close)
+        return CachedEmbedder(embedder, cache)
 
     def __call__(self, strategy: str | Strategy, question: str | Query, k: int = 10) -> Ranking:
         """The first `k` hits for `question`. Raises UsageError for a strategy that there is not, a question without a word,
@@ -142,7 +164,7 @@ class Searcher:
             return self._retrievers[key]
 
     def _foreign(self, name: str, declared: Declared) -> Retriever:
-        source = self._opened.enter_context(closing(open_source(declared)))
+        source = self._open.enter_context(closing(open_source(declared)))
         return ForeignRetriever(name, declared.depth, source.ask, self._placer, self.documents)
 
     @cached_property
@@ -194,6 +216,8 @@ class Searcher:
         )
 
     def _index(self, chunker: Part, chunks: tuple[Chunk, ...], windows: int, progress: Progress) -> Index:
+        from docmind.index.build import open_or_build
+
         before = self.embedder.embedded
         with progress(f"{chunker.label}: embedding", len(chunks)) as advance:
             index = open_or_build(slug(chunker.label), chunks, self.embedder, self.settings.index_dir, advance)
@@ -206,10 +230,9 @@ class Searcher:
     def close(self) -> None:
         """Let go of every file. It answers no more."""
         self._closed = True
-        self._opened.close()
         for collection in self._collections.values():
             collection.close()
-        self._cache.close()
+        self._open.close()
         self._kept.close()
 
     def __enter__(self) -> Searcher:

@@ -28,7 +28,6 @@ from docmind.generation.extractive import Extractive
 from docmind.generation.fingerprint import fingerprint
 from docmind.generation.judge import JudgementError, judge
 from docmind.generation.whole import Whole
-from docmind.index.build import version
 from docmind.models.vocabulary import unread_letters
 from docmind.protocols import LLM, Answerer, Progress, Retriever
 from docmind.retrieval.searcher import Searcher, quiet
@@ -180,6 +179,8 @@ def answer_questions(
     answers, which passages shown whole are not; IncompleteError where IN_A_ROW questions, one after another, end in
     an error. A single one that does is a row without a verdict.
     """
+    from docmind.index.build import version
+
     asked = _chosen(key, request)
     answering = answerer(request.provider, searcher, request.strategy, request.model)
     if answering.name == Whole.name:

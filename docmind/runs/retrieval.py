@@ -21,7 +21,8 @@ from docmind.evaluation.gate.verdict import Verdict
 from docmind.evaluation.key.dataset import AnswerKey, load_questions
 from docmind.evaluation.record.reading import read_record
 from docmind.evaluation.record.types import Record, StrategyResult
-from docmind.evaluation.reports import Material
+from docmind.evaluation.reports import Material, markdown
+from docmind.evaluation.reports.tables import matrix
 from docmind.evaluation.scoring.measures import measure
 from docmind.evaluation.scoring.score import answerable
 from docmind.models import load as load_models
@@ -71,17 +72,19 @@ class Evaluation(Mapping[str, StrategyResult]):
         return len(self.record.strategies)
 
     def to_pandas(self) -> pd.DataFrame:
-        """A row a strategy, a column a metric, and `ms`, the median of a query in milliseconds where it was taken."""
+        """A row a strategy, a column a metric, and `ms`, the median of a query in milliseconds where it was taken.
+        Raises MissingPackageError where there is no pandas."""
+        table = self.record.to_pandas()  # says so where there is no pandas
         import pandas as pd
 
-        return self.record.to_pandas().assign(ms=pd.Series(self.material.medians, dtype=float))
+        return table.assign(ms=pd.Series(self.material.medians, dtype=float))
 
     def __repr__(self) -> str:
-        return str(self.to_pandas().to_string())
+        return markdown.table(matrix(self.record, self.material.medians))
 
-    def _repr_html_(self) -> str:
+    def _repr_markdown_(self) -> str:
         """What a notebook shows."""
-        return str(self.to_pandas().to_html())
+        return repr(self)
 
     def check(
         self,
@@ -159,7 +162,7 @@ def evaluate(
         )
     demanded = tuple(map(measure, _names("metrics", metrics)))
     replies = Replies(found.record, found.replay)
-    with Searcher(found, load_models(found.profile), progress, observe, shared=True) as searcher:
+    with Searcher(found, lambda: load_models(found.profile), progress, observe, shared=True) as searcher:
         key = load_questions(
             found.questions,
             searcher.documents.values(),
@@ -177,7 +180,7 @@ def evaluate(
 def open(corpus: Place | None = None, *, settings: Settings | None = None, progress: Progress = quiet) -> Searcher:
     """A searcher over the documents in `corpus`, by any strategy; close it, or use it in a `with`. Raises CorpusError."""
     found = _settings(settings, corpus=corpus)
-    return Searcher(found, load_models(found.profile), progress)
+    return Searcher(found, lambda: load_models(found.profile), progress)
 
 
 def read(path: Place) -> Record:

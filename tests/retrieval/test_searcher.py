@@ -19,6 +19,7 @@ from docmind import corpus as corpora
 from docmind.chunking import CHUNKERS
 from docmind.config import Settings
 from docmind.errors import UsageError
+from docmind.index import build
 from docmind.models import load
 from docmind.retrieval import searcher as module
 from docmind.retrieval.engine import Engine
@@ -190,14 +191,14 @@ def test_eight_threads_that_search_at_once_get_what_one_gets(settings):
 def test_who_asks_for_what_is_there_does_not_wait_for_what_is_built(searcher, monkeypatch):
     expected = found(searcher, "headers+rerank", "annual leave")
     building, go_on = Event(), Event()
-    whole = module.open_or_build
+    whole = build.open_or_build
 
     def slow(*arguments):
         building.set()
         assert go_on.wait(30)
         return whole(*arguments)
 
-    monkeypatch.setattr(module, "open_or_build", slow)
+    monkeypatch.setattr(build, "open_or_build", slow)
     other = Thread(target=searcher, args=("fixed_500+vector", "annual leave"))
     other.start()
     assert building.wait(30)
@@ -319,3 +320,39 @@ def test_what_was_kept_before_another_code_or_library_gives_what_nothing_kept_gi
     assert (anew[2] != first[2]) == bool(old)
     assert anew[0] == [2]
     assert over_old[0] == ([0] if file == "index/tokens.py" and not numpy else [2])
+
+
+def test_models_handed_in_as_a_function_are_made_when_they_are_first_needed_once(settings):
+    made = []
+
+    def models():
+        made.append("made")
+        return load("default")
+
+    with Searcher(settings, models) as searcher:
+        assert searcher.documents
+        assert searcher.find("headers+rerank").name == "headers+rerank"
+        assert made == []
+        with ThreadPoolExecutor(8) as threads:
+            embedders = list(threads.map(lambda _: searcher.embedder, range(8)))
+        assert {id(embedder) for embedder in embedders} == {id(searcher.embedder)}
+        assert (made, searcher.models) == (["made"], load("default"))
+
+
+def test_reading_documents_and_finding_strategies_loads_no_numpy(settings):
+    code = """
+import sys
+from docmind.config import Settings
+from docmind.retrieval.searcher import Searcher
+
+def models():
+    raise AssertionError("nothing was searched")
+
+with Searcher(Settings(corpus=sys.argv[1], index_dir=sys.argv[2]), models) as searcher:
+    print(len(searcher.documents), searcher.find("semantic+mmr").name, "numpy" in sys.modules)
+"""
+    places = (str(settings.corpus), str(settings.index_dir))
+    done = subprocess.run(
+        [sys.executable, "-c", code, *places], capture_output=True, text=True, timeout=60, check=False
+    )
+    assert (done.stdout, done.stderr) == ("3 semantic+mmr False\n", "")

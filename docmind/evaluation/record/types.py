@@ -16,6 +16,7 @@ from docmind.evaluation.scoring.form import Form, Row, Share
 from docmind.evaluation.scoring.leakage import Leakage
 from docmind.evaluation.scoring.score import Values
 from docmind.evaluation.scoring.spans import best
+from docmind.extras import need
 from docmind.registry import Named
 
 if TYPE_CHECKING:
@@ -204,7 +205,8 @@ class Record(Form):
         return self.strategies[strategy]
 
     def to_pandas(self) -> pd.DataFrame:
-        """A row a strategy, a column a metric."""
+        """A row a strategy, a column a metric. Raises MissingPackageError where there is no pandas."""
+        need("page", "to_pandas()", "pandas")
         import pandas as pd
 
         rows = {name: dict(found.metrics or {}) for name, found in self.strategies.items()}
