@@ -13,8 +13,6 @@ from fractions import Fraction
 from itertools import takewhile
 from typing import Any
 
-import numpy as np
-
 from docmind.evaluation.record.types import Fingerprint, HitResult, Instrument, QuestionResult, Record, StrategyResult
 from docmind.evaluation.scoring import stats
 from docmind.evaluation.scoring.attribution import LostAt
@@ -197,18 +195,13 @@ def _changes(
     pairs: Mapping[str, _Pair], judged: Sequence[str], alpha: float | None, tolerance: Fraction
 ) -> tuple[Change, ...]:
     """In the order of `pairs`. Of several p-values Holm holds the smallest to alpha over their number: that is what one
-    strategy that drops alone must pass. The bootstrap draws for one after the other by name, whatever that order."""
-    generator = np.random.default_rng(stats.SEED)
-    intervals = {
-        name: stats.interval(len(pairs[name].lost), len(pairs[name].gained), pairs[name].n, generator)
-        for name in sorted(pairs)
-    }
+    strategy that drops alone must pass."""
     p_values = {name: stats.mcnemar_loss(len(pair.lost), len(pair.gained)) for name, pair in pairs.items()}
     adjusted = stats.holm({name: p_values[name] for name in judged})
     strictest = None if alpha is None else alpha / max(1, len(judged))
     changes = []
     for name, pair in pairs.items():
-        low, high = intervals[name]
+        low, high = stats.interval(len(pair.lost), len(pair.gained), pair.n)
         changes.append(
             Change(
                 strategy=name,
