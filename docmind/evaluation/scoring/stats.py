@@ -152,16 +152,15 @@ def _critical(n: int, flips: int, alpha: float | None, tolerance: Fraction) -> i
 
 @lru_cache(maxsize=65_536)
 def _fewest(flips: int, alpha: float) -> int:
-    """The fewest losses of which `mcnemar_loss` is at most `alpha`; more than the flips where there are none. One flip more
-    asks for as many, or for one more."""
-    if not flips:
-        return 1
-    spread = math.sqrt(flips) / 2
-    low, high = max(0, int(flips / 2 - WIDE * spread)), flips + 1
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (low, middle) if mcnemar_loss(middle, flips - middle) <= alpha else (middle, high)
-    return high
+    """The fewest losses of which `mcnemar_loss` is at most `alpha`; more than the flips where there are none."""
+    chance, least = 0.0, flips + 1
+    for losses, of_these in reversed(_binomial(flips, 0.5)):
+        chance += of_these
+        close = abs(chance - alpha) <= 1e-9 * alpha  # whole numbers decide, which take longer
+        if (mcnemar_loss(losses, flips - losses) if close else chance) > alpha:
+            break
+        least = losses
+    return least
 
 
 @lru_cache(maxsize=1024)
@@ -170,17 +169,26 @@ def _binomial(n: int, p: float) -> tuple[tuple[int, float], ...]:
     chance."""
     if p <= 0 or p >= 1:
         return ((n if p >= 1 else 0, 1.0),)
+    first, last = _bounds(n, p)
+    ways = math.lgamma(n + 1) - math.lgamma(first + 1) - math.lgamma(n - first + 1)
+    chance = math.exp(ways + first * math.log(p) + (n - first) * math.log1p(-p))
+    odds = p / (1 - p)
+    found = [(first, chance)]
+    for count in range(first + 1, last + 1):
+        chance *= odds * (n - count + 1) / count
+        found.append((count, chance))
+    return tuple(found)
+
+
+def _bounds(n: int, p: float) -> tuple[int, int]:
+    """The least and the greatest count of `_binomial`; WIDE more for small ones, which are skew."""
     reach = WIDE * math.sqrt(n * p * (1 - p)) + WIDE
-    first, last = max(0, math.floor(n * p - reach)), min(n, math.ceil(n * p + reach))
-    odds = math.log(p), math.log1p(-p)
-    return tuple((k, math.exp(_ways(n, k) + k * odds[0] + (n - k) * odds[1])) for k in range(first, last + 1))
-
-
-def _ways(n: int, k: int) -> float:
-    """The logarithm of n over k."""
-    return math.lgamma(n + 1) - math.lgamma(k + 1) - math.lgamma(n - k + 1)
+    return max(0, math.floor(n * p - reach)), min(n, math.ceil(n * p + reach))
 
 
 def _at_least(least: int, n: int, p: float) -> float:
     """The chance of `least` or more of `n` trials of chance `p`."""
-    return math.fsum(chance for count, chance in _binomial(n, p) if count >= least)
+    first, last = _bounds(n, p)
+    if least <= first:
+        return 1.0
+    return math.fsum(chance for count, chance in _binomial(n, p) if count >= least) if least <= last else 0.0
