@@ -150,13 +150,15 @@ class StrategyResult(Form):
 
 
 class Record(Form):
-    """A run. `types` maps each type of question to the ids of its questions, both rising. `strategies` stand in the order
+    """A run. `types` maps each type of question to the ids of its questions, both rising, and `splits` each split, which a
+    file of an earlier version does not tell. `strategies` stand in the order
     in which they were asked for, their questions by id; `record[name]` is one of them."""
 
     kind: Kind = "results"
     fingerprint: Fingerprint = Field(repr=False)
     counts: Counts
     types: dict[str, Row[str]] = Field(repr=False)
+    splits: dict[str, Row[str]] = Field(default_factory=dict, repr=False)
     leakage: Leakage | None = Field(repr=False)
     strategies: Annotated[dict[str, StrategyResult], AfterValidator(partial(Named, "strategy of this run"))]
 
