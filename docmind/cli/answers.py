@@ -28,8 +28,8 @@ from docmind.cli.terminal import say, show, tell
 from docmind.config import Settings
 from docmind.errors import IncompleteError, UsageError
 from docmind.evaluation.gate.answers import differences, judge_answers
+from docmind.evaluation.gate.check import Check, exit_code
 from docmind.evaluation.gate.thresholds import AnswerThresholds, read_thresholds
-from docmind.evaluation.gate.verdict import Check, exit_code
 from docmind.evaluation.key.dataset import load_questions
 from docmind.evaluation.record.answers import read_reference
 from docmind.evaluation.record.grades import agreement, read_sheet

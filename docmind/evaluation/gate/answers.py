@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Collection
 from fractions import Fraction
 
+from docmind.evaluation.gate.check import Check, few, percent
 from docmind.evaluation.gate.compare import by_name, by_value
 from docmind.evaluation.gate.thresholds import AnswerThresholds, exact
-from docmind.evaluation.gate.verdict import Check, few, percent
 from docmind.evaluation.record.answers import REMEDY, AnswersRecord, Fingerprint
 from docmind.evaluation.scoring.summary import Counts
 from docmind.text import plural

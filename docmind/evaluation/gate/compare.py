@@ -107,7 +107,8 @@ def compare(
 
     A strategy with an errored question in either run is not compared, but neither missing nor added.
     """
-    same, others = _questions(old.instrument.questions, new.instrument.questions)
+    same = same_questions(old, new)
+    others = _others(old.instrument.questions, new.instrument.questions)
     refusals = _refusals(old.instrument, new.instrument)
     shared = [name for name in new.strategies if name in old.strategies]
     whole = [name for name in shared if _is_whole(old.strategies[name]) and _is_whole(new.strategies[name])]
@@ -149,9 +150,14 @@ class _Pair:
         return 2 * min(len(self.lost), len(self.gained)) / self.n
 
 
-def _questions(old: Mapping[str, str], new: Mapping[str, str]) -> tuple[list[str], dict[str, tuple[str, ...]]]:
-    same = [name for name in new if old.get(name) == new[name]]
-    return same, {
+def same_questions(old: Record, new: Record) -> list[str]:
+    """The ids of the questions that are asked and answered by the same in both."""
+    before = old.instrument.questions
+    return [name for name, asked in new.instrument.questions.items() if before.get(name) == asked]
+
+
+def _others(old: Mapping[str, str], new: Mapping[str, str]) -> dict[str, tuple[str, ...]]:
+    return {
         "added": tuple(name for name in new if name not in old),
         "changed": tuple(name for name in new if name in old and old[name] != new[name]),
         "not asked any more": tuple(name for name in old if name not in new),

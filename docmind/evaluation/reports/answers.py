@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from docmind.evaluation.gate.verdict import FAILED, INCOMPLETE, PASSED, Check, exit_code
+from docmind.evaluation.gate.check import FAILED, INCOMPLETE, PASSED, Check, exit_code
 from docmind.evaluation.reports.comment import SIGNS, Block, fit, line, no_verdict
 from docmind.evaluation.reports.inert import markdown
 from docmind.evaluation.reports.tables import MISSING, Table, fraction, percent

@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from pathlib import PurePath
 from urllib.parse import quote
 
+from docmind.evaluation.gate.check import FAILED, INCOMPLETE, PASSED, Check
 from docmind.evaluation.gate.compare import Change, Flip
-from docmind.evaluation.gate.verdict import FAILED, INCOMPLETE, PASSED, Check, Verdict, probability
+from docmind.evaluation.gate.verdict import Verdict, probability
 from docmind.evaluation.reports import reading
 from docmind.evaluation.reports.inert import cut, html, markdown
 from docmind.evaluation.reports.material import Material, Report

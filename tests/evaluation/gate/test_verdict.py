@@ -7,17 +7,9 @@ import pytest
 from handmade import GOLD_RULE, hits, questions, reference, results
 
 from docmind.errors import UsageError
+from docmind.evaluation.gate.check import FAILED, INCOMPLETE, PASSED, percent
 from docmind.evaluation.gate.thresholds import Thresholds
-from docmind.evaluation.gate.verdict import (
-    FAILED,
-    INCOMPLETE,
-    PASSED,
-    check_must_pass,
-    failing,
-    judge,
-    percent,
-    probability,
-)
+from docmind.evaluation.gate.verdict import check_must_pass, failing, judge, probability
 from docmind.evaluation.scoring import stats
 
 SIZES = (20, 25, 34, 40, 50, 60, 100)

@@ -268,7 +268,9 @@ def test_auroc_is_the_u_of_mann_and_whitney(positives, negatives):
 
 
 def test_auroc_by_hand():
-    assert answerstats.auroc([0.9, 0.8, 0.3], [0.5, 0.3])["value"] == pytest.approx(4.5 / 6)  # .3 ties with .3: half a win
+    assert answerstats.auroc([0.9, 0.8, 0.3], [0.5, 0.3])["value"] == pytest.approx(
+        4.5 / 6
+    )  # .3 ties with .3: half a win
     assert answerstats.auroc([1, 2], [0])["value"] == 1.0
     assert answerstats.auroc([], [0.5]) is None
     assert answerstats.auroc([0.5], []) is None

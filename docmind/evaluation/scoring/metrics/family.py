@@ -8,7 +8,6 @@ from typing import Literal
 
 from docmind.evaluation.scoring.metrics.judged import Judged
 
-
 Sees = Literal["ranks", "grades", "passages"]
 """What of a judged ranking a metric looks at: the ranks of the pieces alone, the pieces' grades too, or what is shown."""
 
