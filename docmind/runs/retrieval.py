@@ -125,6 +125,7 @@ def evaluate(
     strategies: str | Sequence[str] | None = None,
     *,
     metrics: str | Sequence[str] = (),
+    thresholds: Place | Thresholds | None = None,
     types: str | Sequence[str] | None = None,
     ids: str | Sequence[str] | None = None,
     settings: Settings | None = None,
@@ -134,8 +135,8 @@ def evaluate(
     """Score `strategies`, by default those of the matrix, on the answer key `questions` over the documents in `corpus`.
 
     `corpus` and `questions` stand for those of `settings`. `strategies`, `metrics`, `types` and `ids` may each be one text,
-    as the command has it, with commas between them. `metrics` are computed beside the standard ones. `types` and
-    `ids` keep only some questions. `progress` is told of long steps, `observe` of the questions and of each index.
+    as the command has it, with commas between them. `metrics` are computed beside the standard ones, and so
+    are those that rules of `thresholds` ask for. `types` and `ids` keep only some questions. `progress` is told of long steps, `observe` of the questions and of each index.
 
     Raises a DocMindError where something is wrong with what was given; a question on which a strategy fails is an error in
     its results instead.
@@ -153,6 +154,7 @@ def evaluate(
             "no strategy was given. Name at least one, such as headers+rerank, or none to score the matrix."
         )
     demanded = tuple(map(measure, _names("metrics", metrics)))
+    held = None if thresholds is None else _thresholds(thresholds)
     with Searcher(found, load_models(found.profile), progress, observe, shared=True) as searcher:
         key = load_questions(
             found.questions,
@@ -164,7 +166,7 @@ def evaluate(
         answerable(key.questions)  # refuses a key without gold before any work
         notes = tuple(_notes(searcher, key))
         observe(Loaded(key.questions))
-        return _Evaluating(searcher, key, demanded, notes, progress).evaluation(chosen)
+        return _Evaluating(searcher, key, demanded, notes, progress, held).evaluation(chosen)
 
 
 def open(corpus: Place | None = None, *, settings: Settings | None = None, progress: Progress = quiet) -> Searcher:
@@ -258,18 +260,20 @@ class _Counting:
 @dataclass(frozen=True, slots=True)
 class _Evaluating:
     """One evaluation on its way. `demanded` are the metrics that were asked for: a strategy whose list is too short for
-    one of them is refused, while a standard one is then not defined. `notes` limit what its figures say."""
+    one of them is refused, while a standard one is then not defined. `held` has rules that ask for more, each of its
+    strategy. `notes` limit what its figures say."""
 
     searcher: Searcher
     key: AnswerKey
     demanded: Sequence[Measure]
     notes: tuple[str, ...]
     progress: Progress
+    held: Thresholds | None = None
 
     @property
     def measures(self) -> tuple[Measure, ...]:
         """Everything that is measured, in the order in which it is told."""
-        return tuple(dict.fromkeys([*standard(), *self.demanded]))
+        return tuple(dict.fromkeys([*standard(), *self.demanded, *(self.held.measures if self.held else ())]))
 
     def evaluation(self, chosen: Sequence[Strategy]) -> Evaluation:
         """Everything that can be found out about `chosen`."""
@@ -311,7 +315,8 @@ class _Evaluating:
         graded, relevant = [], {}
         retrievers = [searcher.retriever(wanted) for wanted in chosen]
         for wanted, retriever in zip(chosen, retrievers, strict=True):  # all, before the first is asked anything
-            check_depth(wanted.name, retriever.depth, self.demanded)
+            of_rules = self.held.measures_of(wanted.name) if self.held else ()
+            check_depth(wanted.name, retriever.depth, (*self.demanded, *of_rules))
         for wanted, retriever in zip(chosen, retrievers, strict=True):
             with self.progress(f"{wanted.name}: asking", len(questions)) as advance:
                 asked = run(wanted.name, retriever, questions, asked_for, advance)

@@ -117,8 +117,16 @@ class Thresholds(BaseModel):
     def measures(self) -> tuple[Measure, ...]:
         """The metrics of the rules that are not measured anyhow: a run that is to be judged has to be asked for them."""
         usual = standard()
-        asked = (rule.measure for rule in (*self.min, *self.max_regression))
-        return tuple(dict.fromkeys(one for one in asked if one not in usual))
+        return tuple(dict.fromkeys(rule.measure for rule in self._rules if rule.measure not in usual))
+
+    def measures_of(self, strategy: str) -> tuple[Measure, ...]:
+        """The metrics of the rules on that strategy: it must have as many hits as these look at."""
+        found = (rule.measure for rule in self._rules if (rule.strategy or self.production) == strategy)
+        return tuple(dict.fromkeys(found))
+
+    @property
+    def _rules(self) -> tuple[Rule, ...]:
+        return (*self.min, *self.max_regression)
 
 
 FORMS: dict[str, type[BaseModel]] = {"min": Minimum, "max_regression": Regression, "answers": AnswerThresholds}
