@@ -136,7 +136,8 @@ def evaluate(
 
     `corpus` and `questions` stand for those of `settings`. `strategies`, `metrics`, `types` and `ids` may each be one text,
     as the command has it, with commas between them. `metrics` are computed beside the standard ones, and so
-    are those that rules of `thresholds` ask for. `types` and `ids` keep only some questions. `progress` is told of long steps, `observe` of the questions and of each index.
+    are those that rules of `thresholds` ask for. `types` and `ids` keep only some questions. `progress` is told of long
+    steps, `observe` of the questions and of each index.
 
     Raises a DocMindError where something is wrong with what was given; a question on which a strategy fails is an error in
     its results instead.

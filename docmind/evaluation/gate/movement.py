@@ -104,7 +104,7 @@ def mean(measured: Measure, record: Record, strategy: str, part: Part) -> Fracti
         recorded = _recorded(measured, record, strategy, part)
         return reason if recorded is None else recorded
     found = record.strategies[strategy].questions
-    values = [_value(measured, found[name].ranks) for name in members(record, strategy, part)]
+    values = [value(measured, found[name].ranks) for name in members(record, strategy, part)]
     return sum(values, Fraction(0)) / len(values)
 
 
@@ -146,7 +146,7 @@ def _paired(
     was: Mapping[str, QuestionResult],
     found: Mapping[str, QuestionResult],
 ) -> Movement:
-    values = {name: tuple(_value(measured, side[name].ranks) for side in (was, found)) for name in names}
+    values = {name: tuple(value(measured, side[name].ranks) for side in (was, found)) for name in names}
     falls = tuple(_fall(name, was[name], found[name]) for name, (before, after) in values.items() if after < before)
     before, after = (sum((pair[side] for pair in values.values()), Fraction(0)) / len(names) for side in (0, 1))
     differences = tuple(after - before for before, after in values.values())
@@ -154,7 +154,7 @@ def _paired(
 
 
 @lru_cache(maxsize=65_536)
-def _value(measured: Measure, ranks: tuple[int | None, ...]) -> Fraction:
+def value(measured: Measure, ranks: tuple[int | None, ...]) -> Fraction:
     """A metric's value by the ranks of the pieces. It is a fraction of a rank or of a count of pieces, which no denominator
     over LARGEST has; of ndcg it is one within 1e-8."""
     value = measured.of(Judged((_PIECE,) * len(ranks), ranks, (), ()))
@@ -200,7 +200,7 @@ def _measure(name: str) -> Measure | None:
 def _alike(measured: Measure, strategy: StrategyResult) -> bool:
     """Whether the recorded mean is what it would be were all grades the same."""
     recorded = strategy.metric(measured.name)
-    values = [_value(measured, found.ranks) for found in strategy.questions.values() if found.ranks]
+    values = [value(measured, found.ranks) for found in strategy.questions.values() if found.ranks]
     return recorded is not None and abs(float(sum(values)) / len(values) - recorded) <= 10**-DECIMALS
 
 
