@@ -155,10 +155,10 @@ def _paired(
 
 @lru_cache(maxsize=65_536)
 def value(measured: Measure, ranks: tuple[int | None, ...]) -> Fraction:
-    """A metric's value by the ranks of the pieces. It is a fraction of a rank or of a count of pieces, which no denominator
-    over LARGEST has; of ndcg it is one within 1e-8."""
-    value = measured.of(Judged((_PIECE,) * len(ranks), ranks, (), ()))
-    return Fraction(value or 0).limit_denominator(LARGEST)
+    """A metric's value by the ranks of the pieces. Of one that sees ranks alone it is a fraction of a rank or of a count of
+    pieces, exactly, since no such denominator is over LARGEST; ndcg is what its float is."""
+    found = Fraction(measured.of(Judged((_PIECE,) * len(ranks), ranks, (), ())) or 0)
+    return found.limit_denominator(LARGEST) if measured.sees == "ranks" else found
 
 
 def _fall(name: str, was: QuestionResult, found: QuestionResult) -> Fall:
