@@ -5,15 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol, TypeAlias
 
-import numpy as np
-from numpy.typing import NDArray
 from pydantic import BaseModel
 
 from docmind.types import Answer, Chunk, Completion, Document, Message, Query, Ranking, Split
 
-FloatMatrix = NDArray[np.float32]
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+FloatMatrix: TypeAlias = "NDArray[np.float32]"
 Advance = Callable[[int], None]
 """Told how many more items are done; how a long step shows progress."""
 

@@ -85,7 +85,7 @@ class Simulated:
         """The questions in groups of those that may have each other's ranks."""
         groups: defaultdict[tuple[int, int], list[int]] = defaultdict(list)
         for i, (ranks, others) in enumerate(zip(self.ranks, self.others, strict=True)):
-            groups[min(2, len(ranks)), others].append(i)
+            groups[len(ranks), others].append(i)
         return [np.array(group) for group in groups.values()]
 
     def churned(self, churn: float, generator: np.random.Generator) -> Drawn:
@@ -106,10 +106,10 @@ class Simulated:
             return drawn
         one, three = self.hits(1), self.hits(3)
         wins, instead = (three, ~three) if metric == "hit@3" else (one, three & ~one)
-        pieces = np.array([min(2, len(ranks)) for ranks in self.ranks])
+        pieces = np.array([len(ranks) for ranks in self.ranks])
         falls = wins[drawn] & (generator.random(drawn.shape) < drop * len(wins) / wins.sum())
         fallen = drawn.copy()
-        for several in (1, 2):
+        for several in np.unique(pieces[instead]):
             pool = np.flatnonzero(instead & (pieces == several))
             at = falls & (pieces[drawn] == several)
             fallen[at] = generator.choice(pool, size=int(at.sum()))

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable, Mapping
+from typing import TypeAlias
 
 import numpy as np
 
@@ -27,7 +28,7 @@ NOISE = 1e-5
 """How far a component of a vector of length 1 may be off. Another kind of processor changes the last digits of float32,
 about a hundredth of it."""
 
-Kept = tuple[FloatMatrix, FloatMatrix | None]
+Kept: TypeAlias = "tuple[FloatMatrix, FloatMatrix | None]"
 """Of a text its vector, float32 (dim,), and its token vectors as they are used, float32 (tokens, dim), if it has some."""
 
 

@@ -36,6 +36,7 @@ def counts_alone(monkeypatch):
     """Without the figures that no rule looks at, which take most of the time."""
     monkeypatch.setattr(stats, "smallest_drop", lambda *_: None)
     monkeypatch.setattr(stats, "interval", lambda *_: (0.0, 0.0))
+    monkeypatch.setattr("docmind.evaluation.gate.verdict.overview", lambda *_: ())
 
 
 # The floor
