@@ -149,7 +149,7 @@ def test_the_smallest_drop_is_told_with_the_rule_that_finds_it(alpha, told):
     found = material(runs, {name: hits(60) for name in runs}, alpha=alpha, gated=["s", "u"])
     drop = 100 * found.verdict.comparison.changes[0].detectable
     assert (
-        f"The smallest true drop of a strategy that the rule (more than 3.0 points lost{told}) finds in 8 of 10 runs is "
+        f"The smallest true drop of a strategy that the rule (more than 3.0 points of Hit@3 lost{told}) finds in 8 of 10 runs is "
         f"{drop:.1f} points"
     ) in comment_of(found)
     assert "could find no drop with so few" in comment_of(material({"s": {"q1": 1}}, {"s": {"q1": 1}}, alpha=0.01))
