@@ -22,7 +22,7 @@ from docmind.models.minilm import OnnxEmbedder
 ROOT = Path(__file__).parent.parent
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
 
-BROUGHT_ALONG = {"langchain_core", "markupsafe", "pydantic_core", "pydantic_settings", "scipy"}
+BROUGHT_ALONG = {"langchain_core", "markupsafe", "pydantic_core", "pydantic_settings"}
 """Imported where the packages that need them are in use."""
 
 

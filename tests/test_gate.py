@@ -400,6 +400,75 @@ def test_an_unknown_question_in_must_pass_cannot_be_judged_and_an_unanswerable_o
     assert "must_pass: 'u1' has no gold" in said
 
 
+# Rules on single metrics
+
+
+def test_a_type_that_breaks_fails_its_rule_and_the_questions_are_named(place, checked, monkeypatch):
+    """Without headings the eight questions on leave have the same sentence for an answer."""
+    place.hold(max_regression_pp="100", max_regression="[{metric: hit@3, points: 10, type: each}]")
+    assert checked("--quiet")[0] == 0
+    monkeypatch.setitem(CHUNKERS._entries, "headers", Bare)
+    code, said = checked()
+    lost, _ = flips(place)["headers+bm25"]
+    assert code == 1
+    assert "FAIL: max_regression: hit@3 of headers+bm25, type leave may lose 10.0 points; it went 100.0 % → " in said
+    assert "pass: max_regression: hit@3 of headers+bm25, type pay" in said
+    for question in lost:
+        assert f"  hit@3, type leave of headers+bm25 fell on {question}: rank 1 → " in said
+    assert re.search(
+        r"^headers\+bm25: Hit@3, type leave 100\.0 → \d+\.\d % of 8 \(worse, beyond noise\)$", said, re.MULTILINE
+    )
+    comment = place.report("comment.md")
+    assert "| Hit@3, type leave | 8 | 100.0 | " in comment
+    assert f"lost hit@\u200b3, type leave on {len(lost)} question" in comment.replace("hit@3", "hit@\u200b3")
+
+
+def test_a_rule_may_ask_for_a_metric_that_is_measured_for_no_other_reason(place, checked):
+    """And deeper than all others. The baseline was not asked for as many hits, so that nothing can be said of a loss, until
+    one is made with these thresholds."""
+    place.hold(min="[{metric: recall@15, at_least: 0.5}]")
+    assert checked("--quiet")[0] == 0
+    found = place.results()
+    assert found["strategies"]["headers+bm25"]["metrics"]["recall@15"] >= 0.5
+    assert found["fingerprint"]["instrument"]["metrics"]["depth"] == 15
+    place.hold(max_regression="[{metric: recall@15, points: 3}]")
+    code, said = checked("--quiet")
+    assert code == 3
+    assert (
+        "not judged: max_regression: recall@15 of headers+bm25 may lose 3.0 points; recall@15 needs 15 hits, and the"
+        in said
+    )
+    place.hold(production="headers+vector", max_regression="[{metric: recall@15, points: 3}]")
+    assert place.eval("--quiet", "--save-baseline", "--thresholds", str(place.root / "thresholds.yaml")) == 0
+    shutil.move(place.out / "baseline.json", place.root / "matrix.json")
+    assert checked("--quiet", reference="matrix.json")[0] == 0
+
+
+def test_a_rule_that_looks_deeper_than_its_strategys_list_is_refused_before_any_question(place, checked):
+    place.hold(min="[{metric: hit@50, at_least: 0.5, strategy: headers+rerank}]")
+    code, said = checked("--quiet", "--strategies", f"{LEXICAL},headers+rerank")
+    assert code == 2
+    assert "hit@50 needs 50 hits, and the list of headers+rerank ends at its depth 20" in said
+
+
+def test_a_rule_on_what_the_run_does_not_have_ends_with_3_and_the_names_there_are(place, checked):
+    place.hold(min="[{metric: hit@1, at_least: 0.1, type: laeve}]")
+    code, said = checked("--quiet")
+    assert code == 3
+    assert (
+        "there is no answerable question of that type. Did you mean 'leave'? There are: bikes, devices, leave," in said
+    )
+
+
+def test_with_most_questions_reworded_there_is_no_verdict(place, checked):
+    place.ask(*(q | {"question": f"Tell me: {q['question']}"} for q in QUESTIONS[:-2]), *QUESTIONS[-2:])
+    code, said = checked("--quiet")
+    assert code == 3
+    assert "incomplete: 1 of the baseline's 20 answerable questions are as they were (5.0 %)" in said
+    place.hold(min_compared="0.05")
+    assert checked("--quiet")[0] == 0
+
+
 # What changed beside
 
 
@@ -617,6 +686,7 @@ def test_3_comes_before_1_and_what_failed_is_told_all_the_same(place, checked):
     [
         ({"mustpass": "[g00]"}, "unknown key 'mustpass'. Did you mean 'must_pass'?"),
         ({"min_hit_at_3": "83"}, "min_hit_at_3: 83 was found; expected: less than or equal to 1"),
+        ({"min": "[{metric: hti@1, at_least: 0.5}]"}, "min.0.metric: unknown metric 'hti@1'. Did you mean 'hit@k'?"),
         ({"production": "header+bm25"}, "unknown chunker 'header'. Did you mean 'headers'?"),
         ({"production": "headers"}, "'headers' is a chunker, and a strategy is a chunker and a mode"),
     ],

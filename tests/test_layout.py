@@ -170,8 +170,6 @@ print([name for name in sys.modules if name.startswith(heavy)], logging.root.han
 HEAVY = ("models.bge", "models.crossencoder", "models.minilm", "serving.panel")
 """Modules that import what an extra brings, beside those of `index` but its upkeep. All others do without."""
 
-WITH_NUMPY = ("evaluation.gate.compare", "evaluation.scoring.latency", "evaluation.scoring.stats")
-
 
 def test_the_core_is_imported_where_no_extra_is_installed():
     of_an_index = {name for name in MODULES if name.startswith("index.")} - {"index.upkeep"}
@@ -179,8 +177,6 @@ def test_the_core_is_imported_where_no_extra_is_installed():
     kept_out = [*(module for modules in EXTRAS.values() for module in modules), "langchain_core", "scipy"]
     code = f"""
 import importlib, sys
-for name in {WITH_NUMPY}:
-    importlib.import_module(f"docmind.{{name}}")
 for name in {kept_out}:
     sys.modules[name] = None  # so that importing it is a ModuleNotFoundError
 for name in {light}:

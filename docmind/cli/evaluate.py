@@ -30,11 +30,13 @@ from docmind.cli.common import (
 from docmind.cli.terminal import say, show, tell
 from docmind.config import Settings
 from docmind.errors import IncompleteError, UsageError
+from docmind.evaluation.gate.thresholds import read_thresholds
 from docmind.evaluation.gate.verdict import Verdict, failing
 from docmind.evaluation.reports.diff import flips
 from docmind.evaluation.reports.diff import lines as difference
 from docmind.evaluation.reports.github import QUESTION_LENGTH
 from docmind.evaluation.reports.inert import cut
+from docmind.evaluation.reports.movements import changes, ranks
 from docmind.evaluation.reports.reading import judged_by
 from docmind.evaluation.reports.tables import by_type, matrix
 from docmind.files import check_writable
@@ -105,6 +107,9 @@ def evaluate(
     held = terms(settings) if check else None  # before any work: what is damaged or not there yet is told at once
     if check and save_baseline:
         raise UsageError("--check and --save-baseline together would replace what is compared with. Give one of them.")
+    measured = held.thresholds if held else ()
+    if save_baseline and thresholds_file.exists():  # a baseline is as deep as the rules that it will be held against
+        measured = (read_thresholds(thresholds_file),)
     if save_baseline and (types or ids or not set(known.matrix) <= set(chosen)):
         raise UsageError(
             "--save-baseline needs the whole matrix and every question: leave out --strategies, --type, --id."
@@ -119,6 +124,7 @@ def evaluate(
     run = run_evaluation(
         strategies=[strategy.name for strategy in chosen],
         metrics=metrics or (),
+        thresholds=measured,
         types=types or None,
         ids=ids or None,
         settings=settings,
@@ -175,15 +181,17 @@ def _say_verdict(verdict: Verdict, run: Evaluation) -> None:
     """Told even with --quiet: what the exit code says stands in words beside it."""
     for label, told in judged_by(verdict):
         tell(f"{label}: {told}")
-    for reason in verdict.incomplete:
-        tell(f"incomplete: {reason}", "red")
-    for told in verdict.information:
-        tell(f"for information: {told}")
-    for told in verdict.comparison.differences:
-        if not told.endswith(": same"):
-            tell(f"differs from the baseline: {told}")
-    for reason, ids in verdict.comparison.not_compared.items():
-        tell(f"not compared, {reason}: {plural(len(ids), 'question')} ({', '.join(ids[:5])}{' …' * (len(ids) > 5)})")
+    _say_comparison(verdict)
+    _say_lost(verdict, run)
+    for check in verdict.checks:
+        for fall in check.falls:
+            tell(f"  {check.of} of {check.strategy} fell on {fall.question_id}: rank {ranks(fall)}")
+        tell(f"{check.sign}: {check.name}: {check.told}", None if check.passed else "red")
+    tell(f"The gate: {verdict.headline}.", None if verdict.exit_code == 0 else "red")
+
+
+def _say_lost(verdict: Verdict, run: Evaluation) -> None:
+    """The questions for whose loss the gate failed."""
     lost = failing(verdict)
     questions = run.material.questions
     type_of = {question.id: question.type for question in questions if question.type is not None}
@@ -195,6 +203,18 @@ def _say_verdict(verdict: Verdict, run: Evaluation) -> None:
     for question in questions:
         if question.id in lost_anywhere:
             tell(f"{question.id} (line {question.line}): {cut(question.text, QUESTION_LENGTH)}")
-    for check in verdict.checks:
-        tell(f"{check.sign}: {check.name}: {check.told}", None if check.passed else "red")
-    tell(f"The gate: {verdict.headline}.", None if verdict.exit_code == 0 else "red")
+
+
+def _say_comparison(verdict: Verdict) -> None:
+    """What cannot be judged or compared, what differs, and what moved."""
+    for reason in verdict.incomplete:
+        tell(f"incomplete: {reason}", "red")
+    for told in verdict.information:
+        tell(f"for information: {told}")
+    for told in verdict.comparison.differences:
+        if not told.endswith(": same"):
+            tell(f"differs from the baseline: {told}")
+    for reason, ids in verdict.comparison.not_compared.items():
+        tell(f"not compared, {reason}: {plural(len(ids), 'question')} ({', '.join(ids[:5])}{' …' * (len(ids) > 5)})")
+    for told in changes(verdict):
+        tell(told)

@@ -17,9 +17,10 @@ from docmind.config import Settings
 from docmind.errors import DocMindError, StorageError, UsageError
 from docmind.evaluation.gate import proposal
 from docmind.evaluation.gate.answers import AnswersVerdict, differences, judge_answers
+from docmind.evaluation.gate.check import Check
 from docmind.evaluation.gate.thresholds import AnswerThresholds, Thresholds, read_thresholds
 from docmind.evaluation.gate.values import cut
-from docmind.evaluation.gate.verdict import Check, Verdict, check_must_pass, judge
+from docmind.evaluation.gate.verdict import Verdict, check_must_pass, judge
 from docmind.evaluation.record.answers import AnswersRecord, read_reference
 from docmind.evaluation.record.baseline import read_baseline
 from docmind.evaluation.record.rules import Rules, StrategiesFile
@@ -62,6 +63,11 @@ class Terms:
     told: str = ""
     proposal: tuple[str, ...] = ()
     accepted: str = ""
+
+    @property
+    def thresholds(self) -> tuple[Thresholds, ...]:
+        """All that may be held against: their rules say what has to be measured."""
+        return tuple(held.thresholds for held in (self.own, self.base) if held)
 
     def check(self, questions: Sequence[Question]) -> None:
         """Raise UsageError where `must_pass` names one that is unanswerable, before any work."""

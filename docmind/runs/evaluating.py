@@ -8,6 +8,7 @@ from contextlib import ExitStack, closing
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
+from docmind.evaluation.gate.thresholds import Thresholds
 from docmind.evaluation.key.dataset import AnswerKey
 from docmind.evaluation.record.instrument import instrument
 from docmind.evaluation.record.results import Graded, results
@@ -35,11 +36,13 @@ logger = logging.getLogger(__name__)
 @dataclass(frozen=True, slots=True)
 class Evaluating:
     """`demanded` are the metrics that were asked for: a strategy whose list is too short for one of them is refused, while
-    a standard one is then not defined. `notes` limit what its figures say. `replies` are those of foreign retrievers."""
+    a standard one is then not defined. `held` has rules that ask for more, each of its strategy. `notes` limit what its
+    figures say. `replies` are those of foreign retrievers."""
 
     searcher: Searcher
     key: AnswerKey
     demanded: Sequence[Measure]
+    held: Sequence[Thresholds]
     notes: tuple[str, ...]
     replies: Replies
     progress: Progress
@@ -47,13 +50,18 @@ class Evaluating:
     @property
     def measures(self) -> tuple[Measure, ...]:
         """Everything that is measured, in the order in which it is told."""
-        return tuple(dict.fromkeys([*standard(), *self.demanded]))
+        of_rules = [measure for held in self.held for measure in held.measures]
+        return tuple(dict.fromkeys([*standard(), *self.demanded, *of_rules]))
+
+    def _demanded(self, strategy: str) -> tuple[Measure, ...]:
+        """What the list of `strategy` must be deep enough for."""
+        return (*self.demanded, *(measure for held in self.held for measure in held.measures_of(strategy)))
 
     def results(self, chosen: Sequence[Strategy]) -> tuple[Record, Material]:
         """Everything that can be found out about `chosen`."""
         searcher, key, documents = self.searcher, self.key, self.searcher.documents
         own = [each for each in chosen if each.foreign is None]
-        others = ForeignRuns(documents, key.questions, self.measures, self.demanded, self.replies, self.progress)
+        others = ForeignRuns(documents, key.questions, self.measures, self._demanded, self.replies, self.progress)
         with ExitStack() as opened:  # foreign ones first: what cannot be asked is told before any work
             foreign = {e.name: opened.enter_context(closing(others.open(e))) for e in chosen if e.foreign is not None}
             found = {**self._own(own), **{name: source.found() for name, source in foreign.items()}}
@@ -99,7 +107,7 @@ class Evaluating:
         found = {}
         retrievers = [searcher.retriever(wanted) for wanted in chosen]
         for wanted, retriever in zip(chosen, retrievers, strict=True):  # all, before the first is asked anything
-            check_depth(wanted.name, retriever.depth, self.demanded)
+            check_depth(wanted.name, retriever.depth, self._demanded(wanted.name))
         for wanted, retriever in zip(chosen, retrievers, strict=True):
             with self.progress(f"{wanted.name}: asking", len(questions)) as advance:
                 asked = run(wanted.name, retriever, questions, asked_for, advance)

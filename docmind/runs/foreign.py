@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -13,7 +13,7 @@ from docmind.evaluation.record.types import ForeignResult, StepResult
 from docmind.evaluation.reports.inert import cut
 from docmind.evaluation.scoring.asking import check_depth, run
 from docmind.evaluation.scoring.attribution import LostAt, Winners, Winning, lost_at
-from docmind.evaluation.scoring.latency import Latency, percentiles, sample
+from docmind.evaluation.scoring.latency import Latency, sample, summed
 from docmind.evaluation.scoring.measures import Measure, depth
 from docmind.evaluation.scoring.score import score, with_undefined
 from docmind.evaluation.scoring.spans import ranks
@@ -60,12 +60,13 @@ class Found:
 
 @dataclass(frozen=True)
 class ForeignRuns:
-    """What all foreign strategies of a run have in common. `measures` and `demanded` are as in Evaluating."""
+    """What all foreign strategies of a run have in common. `demanded` gives the measures that the list of a strategy must be
+    deep enough for."""
 
     documents: Mapping[str, Document]
     questions: Sequence[Question]
     measures: Sequence[Measure]
-    demanded: Sequence[Measure]
+    demanded: Callable[[str], Sequence[Measure]]
     replies: Replies
     progress: Progress
 
@@ -86,7 +87,7 @@ class ForeignRun:
     def __init__(self, all_: ForeignRuns, strategy: Strategy) -> None:
         if strategy.foreign is None:
             raise ValueError(f"{strategy.name} is no foreign strategy")
-        check_depth(strategy.name, strategy.foreign.depth, all_.demanded)
+        check_depth(strategy.name, strategy.foreign.depth, all_.demanded(strategy.name))
         self._all = all_
         self._strategy = strategy
         self._declared: Declared = strategy.foreign
@@ -141,9 +142,7 @@ class ForeignRun:
             foreign=self._known(done, len(seconds), unstable),
             steps=_steps(done, asking.questions),
         )
-        return Found(
-            graded, winning, Latency(n=len(seconds), query=percentiles(seconds), stages={}) if seconds else None
-        )
+        return Found(graded, winning, summed(seconds) if seconds else None)
 
     def close(self) -> None:
         """Let go of what it is asked through."""

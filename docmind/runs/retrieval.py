@@ -16,7 +16,7 @@ from docmind.config import Settings
 from docmind.errors import UsageError
 from docmind.evaluation.gate import compare as comparing
 from docmind.evaluation.gate.compare import Comparison
-from docmind.evaluation.gate.thresholds import Thresholds
+from docmind.evaluation.gate.thresholds import Thresholds, read_thresholds
 from docmind.evaluation.gate.verdict import Verdict
 from docmind.evaluation.key.dataset import AnswerKey, load_questions
 from docmind.evaluation.record.reading import read_record
@@ -132,6 +132,7 @@ def evaluate(
     strategies: str | Sequence[str] | None = None,
     *,
     metrics: str | Sequence[str] = (),
+    thresholds: Place | Thresholds | Sequence[Thresholds] | None = None,
     types: str | Sequence[str] | None = None,
     ids: str | Sequence[str] | None = None,
     settings: Settings | None = None,
@@ -141,9 +142,10 @@ def evaluate(
     """Score `strategies`, by default those of the matrix, on the answer key `questions` over the documents in `corpus`.
 
     `corpus` and `questions` stand for those of `settings`. `strategies`, `metrics`, `types` and `ids` may each be one text,
-    as the command has it, with commas between them. `metrics` are computed beside the standard ones. `types` and
-    `ids` keep only some questions. What foreign retrievers reply is written or replayed as `settings` say. `progress` is
-    told of long steps, `observe` of the questions and of each index.
+    as the command has it, with commas between them. `metrics` are computed beside the standard ones, and so are those that
+    rules of `thresholds` ask for, one file or several. `types` and `ids` keep only some questions. What foreign retrievers
+    reply is written or replayed as `settings` say. `progress` is told of long steps, `observe` of the questions and of each
+    index.
 
     Raises a DocMindError where something is wrong with what was given; a question on which a strategy fails is an error in
     its results instead.
@@ -161,6 +163,7 @@ def evaluate(
             "no strategy was given. Name at least one, such as headers+rerank, or none to score the matrix."
         )
     demanded = tuple(map(measure, _names("metrics", metrics)))
+    held = () if thresholds is None else _thresholds(thresholds)
     replies = Replies(found.record, found.replay)
     with Searcher(found, lambda: load_models(found.profile), progress, observe, shared=True) as searcher:
         key = load_questions(
@@ -173,7 +176,7 @@ def evaluate(
         answerable(key.questions)  # refuses a key without gold before any work
         notes = () if all(each.foreign for each in chosen) else tuple(_notes(searcher, key))
         observe(Loaded(key.questions))
-        told, material = Evaluating(searcher, key, demanded, notes, replies, progress).results(chosen)
+        told, material = Evaluating(searcher, key, demanded, held, notes, replies, progress).results(chosen)
         return Evaluation(told, material, found)
 
 
@@ -247,6 +250,17 @@ def _settings(settings: Settings | None, *, corpus: Place | None = None, questio
 
 def _record(given: Record | Place) -> Record:
     return given if isinstance(given, Record) else read(given)
+
+
+def _thresholds(given: Place | Thresholds | Sequence[Thresholds]) -> tuple[Thresholds, ...]:
+    if isinstance(given, str | Path):
+        return (read_thresholds(Path(given)),)
+    found = (given,) if isinstance(given, Thresholds) else tuple(given)
+    if odd := [each for each in found if not isinstance(each, Thresholds)]:
+        raise UsageError(
+            f"thresholds: {reprlib.repr(odd[0])} was given; expected: a path, or thresholds that were read."
+        )
+    return found
 
 
 def _file(argument: str, given: Thresholds | Record | Place | None, usual: Path) -> Path:

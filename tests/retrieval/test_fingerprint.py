@@ -24,7 +24,7 @@ def models():
 
 def named(models, text):
     """The treatment of one strategy, which is called the same whatever it is."""
-    return treatment(models, [strategy("it", {"it": text})])
+    return treatment(models, [strategy("it", {"it": text})], {})
 
 
 def others(made, part):
@@ -85,7 +85,7 @@ def test_one_strategy_written_in_two_ways_is_settled_alike(models):
 
 def test_the_treatment_names_parameters_models_versions_and_code(models):
     texts = ("fixed_500+vector", "headers(size=300)+rerank(hybrid(weights=2:1))")
-    found = treatment(models, [strategy(text) for text in texts])
+    found = treatment(models, [strategy(text) for text in texts], {})
     assert found["strategies"] == {
         "fixed_500+vector": {"chunker": "fixed_500", "mode": "vector"},
         "headers(size=300)+rerank(hybrid(weights=2:1))": {

@@ -6,9 +6,9 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from fractions import Fraction
 
+from docmind.evaluation.gate.check import Check, exit_code, few, percent
 from docmind.evaluation.gate.compare import by_name, by_value
 from docmind.evaluation.gate.thresholds import AnswerThresholds, exact
-from docmind.evaluation.gate.verdict import Check, exit_code, few, percent
 from docmind.evaluation.record.answers import REMEDY, AnswersRecord, Fingerprint
 from docmind.evaluation.scoring.summary import Counts
 from docmind.text import plural

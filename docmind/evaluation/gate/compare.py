@@ -13,8 +13,6 @@ from fractions import Fraction
 from itertools import takewhile
 from typing import Any
 
-import numpy as np
-
 from docmind.evaluation.gate.values import changes
 from docmind.evaluation.record.rules import Rules
 from docmind.evaluation.record.types import HitResult, Instrument, QuestionResult, Record, StrategyResult
@@ -111,7 +109,8 @@ def compare(
 
     A strategy with an errored question in either run is not compared, but neither missing nor added.
     """
-    same, others = _questions(old.instrument.questions, new.instrument.questions)
+    same = same_questions(old, new)
+    others = _others(old.instrument.questions, new.instrument.questions)
     refusals = _refusals(old.instrument, new.instrument)
     shared = [name for name in new.strategies if name in old.strategies]
     whole = [name for name in shared if _is_whole(old.strategies[name]) and _is_whole(new.strategies[name])]
@@ -153,9 +152,14 @@ class _Pair:
         return 2 * min(len(self.lost), len(self.gained)) / self.n
 
 
-def _questions(old: Mapping[str, str], new: Mapping[str, str]) -> tuple[list[str], dict[str, tuple[str, ...]]]:
-    same = [name for name in new if old.get(name) == new[name]]
-    return same, {
+def same_questions(old: Record, new: Record) -> list[str]:
+    """The ids of the questions that are asked and answered by the same in both."""
+    before = old.instrument.questions
+    return [name for name, asked in new.instrument.questions.items() if before.get(name) == asked]
+
+
+def _others(old: Mapping[str, str], new: Mapping[str, str]) -> dict[str, tuple[str, ...]]:
+    return {
         "added": tuple(name for name in new if name not in old),
         "changed": tuple(name for name in new if name in old and old[name] != new[name]),
         "not asked any more": tuple(name for name in old if name not in new),
@@ -199,18 +203,13 @@ def _changes(
     pairs: Mapping[str, _Pair], judged: Sequence[str], alpha: float | None, tolerance: Fraction
 ) -> tuple[Change, ...]:
     """In the order of `pairs`. Of several p-values Holm holds the smallest to alpha over their number: that is what one
-    strategy that drops alone must pass. The bootstrap draws for one after the other by name, whatever that order."""
-    generator = np.random.default_rng(stats.SEED)
-    intervals = {
-        name: stats.interval(len(pairs[name].lost), len(pairs[name].gained), pairs[name].n, generator)
-        for name in sorted(pairs)
-    }
+    strategy that drops alone must pass."""
     p_values = {name: stats.mcnemar_loss(len(pair.lost), len(pair.gained)) for name, pair in pairs.items()}
     adjusted = stats.holm({name: p_values[name] for name in judged})
     strictest = None if alpha is None else alpha / max(1, len(judged))
     changes = []
     for name, pair in pairs.items():
-        low, high = intervals[name]
+        low, high = stats.interval(len(pair.lost), len(pair.gained), pair.n)
         changes.append(
             Change(
                 strategy=name,

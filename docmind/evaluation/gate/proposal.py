@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
+from docmind.evaluation.gate.check import Check
 from docmind.evaluation.gate.compare import differences
 from docmind.evaluation.gate.values import brief, changes, cut, listed, show
-from docmind.evaluation.gate.verdict import Check
 from docmind.evaluation.record.answers import AnswersRecord
 from docmind.evaluation.record.rules import StrategiesFile
 from docmind.evaluation.record.types import Record, StrategyResult

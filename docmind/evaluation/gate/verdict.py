@@ -10,7 +10,10 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from docmind.errors import UsageError
-from docmind.evaluation.gate.compare import Change, Comparison, compare
+from docmind.evaluation.gate.check import FAILED, INCOMPLETE, PASSED, Check, exit_code, few, percent, some
+from docmind.evaluation.gate.compare import Change, Comparison, compare, same_questions
+from docmind.evaluation.gate.movement import Fall, Movement, overview
+from docmind.evaluation.gate.rules import rule_checks
 from docmind.evaluation.gate.thresholds import Thresholds, exact
 from docmind.evaluation.record.types import Record, StrategyResult
 from docmind.evaluation.scoring.spans import is_hit
@@ -18,32 +21,13 @@ from docmind.registry import did_you_mean
 from docmind.text import plural
 from docmind.types import Question
 
-PASSED, FAILED, INCOMPLETE = 0, 1, 3
-"""Exit codes."""
-
-
-@dataclass(frozen=True, slots=True)
-class Check:
-    """One rule of the gate on one strategy, and for must_pass on one question: `name` is floor, regression or must_pass;
-    `told` is a sentence with the figures that decide. `passed` is None where the run does not say: the strategy or the
-    question is missing, or ended in an error."""
-
-    name: str
-    passed: bool | None
-    told: str
-    strategy: str
-    question: str | None = None
-
-    @property
-    def sign(self) -> str:
-        """`passed` as a word."""
-        return {True: "pass", False: "FAIL", None: "not judged"}[self.passed]
-
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
     """What the gate found. `incomplete` are reasons for which the run cannot be judged whole. `gated` names the strategies
-    whose regression may fail it, None all; of the others `information` tells what is missing, lost and gained.
+    whose regression may fail it, None all; of the others `information` tells what is missing, lost and gained, and of
+    foreign ones what does not stand still. `movements`
+    are the production strategy's, none where it cannot be compared.
 
     `base` names the commit whose thresholds, strategies and baseline count, "" where none was asked for; `proposal` tells
     what the change would have them be. With `accepted`, who accepted it, the change's own count, and `overruled` tells what
@@ -58,6 +42,7 @@ class Verdict:
     proposal: tuple[str, ...] = ()
     accepted: str = ""
     overruled: tuple[str, ...] = ()
+    movements: tuple[Movement, ...] = ()
 
     def judges(self, strategy: str) -> bool:
         """Whether a regression of that strategy may fail; else it is shown for information."""
@@ -79,13 +64,6 @@ class Verdict:
         return {PASSED: "passed", FAILED: "failed", INCOMPLETE: "not comparable or incomplete"}[self.exit_code]
 
 
-def exit_code(checks: Sequence[Check]) -> int:
-    """3 where something could not be judged, else 1 where a check failed, else 0."""
-    if any(check.passed is None for check in checks):
-        return INCOMPLETE
-    return PASSED if all(check.passed for check in checks) else FAILED
-
-
 def check_must_pass(thresholds: Thresholds, questions: Sequence[Question]) -> None:
     """Raise UsageError where `must_pass` names an unanswerable question, which can be neither won nor lost."""
     for question in questions:
@@ -101,21 +79,41 @@ def judge(record: Record, baseline: Record, thresholds: Thresholds, gated: Colle
     names = None if gated is None else frozenset(gated)
     comparison = compare(baseline, record, thresholds.alpha, names, thresholds.tolerance)
     production = record.strategies.get(thresholds.production)
+    same = None if comparison.refusals else frozenset(same_questions(baseline, record))
+    compared = any(change.strategy == thresholds.production for change in comparison.changes)
     faults = list(_faults(record, baseline))
     return Verdict(
         checks=(
             _floor(production, thresholds),
             *(_regression(c, thresholds) for c in comparison.changes if names is None or c.strategy in names),
             *_must_pass(production, thresholds),
+            *rule_checks(record, baseline, thresholds, same),
         ),
         incomplete=(
             *_incomplete(record, comparison, names),
+            *_too_few(baseline, same, thresholds),
             *(f for name, f in faults if names is None or name in names),
         ),
         comparison=comparison,
         gated=names,
-        information=() if names is None else tuple(_information(comparison, faults, names)),
+        information=(*_unstable(record), *(() if names is None else _information(comparison, faults, names))),
+        movements=tuple(overview(baseline, record, thresholds.production, same or ())) if compared else (),
     )
+
+
+def _too_few(baseline: Record, same: Collection[str] | None, thresholds: Thresholds) -> Iterator[str]:
+    """That so many questions of the baseline were changed or taken out that the others say little of the run."""
+    found = (strategy.questions.items() for strategy in baseline.strategies.values())
+    asked = {name for questions in found for name, outcome in questions if outcome.ranks}
+    if same is None or not asked:
+        return
+    share, least = Fraction(len(asked & set(same)), len(asked)), exact(thresholds.min_compared)
+    if share < least:
+        yield (
+            f"{len(asked & set(same))} of the baseline's {plural(len(asked), 'answerable question')} are as they were "
+            f"({percent(share)} %), and min_compared asks for {percent(least)} %. If the answer key was meant to change so far, "
+            "make a new baseline: docmind eval --save-baseline"
+        )
 
 
 def _incomplete(record: Record, comparison: Comparison, gated: frozenset[str] | None) -> Iterator[str]:
@@ -151,8 +149,25 @@ def _faults(record: Record, baseline: Record) -> Iterator[tuple[str, str]]:
             yield name, f"the baseline has no metrics of {name}. Make a new one"
     for name, strategy in record.strategies.items():
         if failed := list(strategy.errors):
-            told = f"{plural(len(failed), 'question')} ended in an error ({_some(failed)})"
+            told = f"{plural(len(failed), 'question')} ended in an error ({some(failed)})"
             yield name, f"{name} has no metrics: {told}"
+        if (foreign := strategy.foreign) and foreign.misplaced:
+            yield (
+                name,
+                f"{foreign.unplaced} of {plural(foreign.passages, 'passage')} of {name} are in none of the documents "
+                f"({percent(Fraction(foreign.unplaced, foreign.passages))} %), and its max_unplaced is "
+                f"{percent(exact(foreign.max_unplaced))} %: its documents are others than those here",
+            )
+
+
+def _unstable(record: Record) -> Iterator[str]:
+    """Of foreign strategies, that what is measured does not stand still."""
+    for name, strategy in record.strategies.items():
+        if (foreign := strategy.foreign) and foreign.unstable:
+            yield (
+                f"{name} answered {len(foreign.unstable)} of {foreign.asked_again} questions otherwise when asked twice "
+                f"({some(foreign.unstable)}): its figures move without any change"
+            )
 
 
 def _floor(production: StrategyResult | None, thresholds: Thresholds) -> Check:
@@ -180,17 +195,6 @@ def _regression(change: Change, thresholds: Thresholds) -> Check:
     return Check("regression", not too_much, told + (few(change.n, change.drop) if too_much else ""), change.strategy)
 
 
-def few(n: int, drop: Fraction) -> str:
-    """What is added where a rule on points failed for a net loss of `drop`, a share of 1: that one of `n` questions is
-    worth more than may be lost, "" where it was not one alone."""
-    if drop != Fraction(1, n):
-        return ""
-    return (
-        f". One of {plural(n, 'question')} is worth {percent(drop)} points, so that the loss of any one fails: ask more, or "
-        "allow the points of one"
-    )
-
-
 def _must_pass(production: StrategyResult | None, thresholds: Thresholds) -> list[Check]:
     questions = production.questions if production else {}
     checks = []
@@ -212,24 +216,26 @@ def _must_pass(production: StrategyResult | None, thresholds: Thresholds) -> lis
 
 
 def failing(verdict: Verdict) -> dict[str, frozenset[str]]:
-    """By strategy, the questions for whose loss the gate failed: of a regression those that were lost, of the floor those
-    that the production strategy lost, and of must_pass the question itself."""
+    """By strategy, the questions for whose loss the gate failed: of a regression those that were lost, of the floor and of
+    min those that the strategy lost, of max_regression those on which the metric fell, and of must_pass the question
+    itself."""
     lost = {change.strategy: frozenset(f.question_id for f in change.lost) for change in verdict.comparison.changes}
     found: dict[str, frozenset[str]] = {}
     for check in verdict.checks:
         if check.passed is False:
-            questions = frozenset([check.question]) if check.question else lost.get(check.strategy, frozenset())
+            if check.question:
+                questions = frozenset([check.question])
+            elif check.falls:
+                questions = frozenset(fall.question_id for fall in check.falls)
+            else:
+                questions = lost.get(check.strategy, frozenset())
             found[check.strategy] = found.get(check.strategy, frozenset()) | questions
     return found
 
 
-def percent(value: Fraction) -> str:
-    """0.825 as "82.5": one decimal, or as many as it takes to tell a value from its rounding, up to three."""
-    hundred = 100 * value
-    for decimals in (1, 2):
-        if Fraction(f"{float(hundred):.{decimals}f}") == hundred:
-            return f"{float(hundred):.{decimals}f}"
-    return f"{float(hundred):.3f}"
+def falls(verdict: Verdict, strategy: str) -> dict[str, Fall]:
+    """By question, how those fell for which max_regression failed that strategy."""
+    return {fall.question_id: fall for check in verdict.checks if check.strategy == strategy for fall in check.falls}
 
 
 def probability(p: float | None) -> str:
@@ -237,7 +243,3 @@ def probability(p: float | None) -> str:
     if p is None:
         return "–"
     return "<0.001" if p < 0.001 else f"{p:.3f}"
-
-
-def _some(names: Sequence[str]) -> str:
-    return ", ".join(names[:5]) + (f" and {len(names) - 5} more" if len(names) > 5 else "")

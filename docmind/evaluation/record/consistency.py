@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import reprlib
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from itertools import pairwise
 
 from docmind.evaluation.record.checking import plain_fault
@@ -30,7 +30,8 @@ def faults(record: Record) -> Iterator[str]:
         yield "counts.answerable: 0 was found; expected: at least 1, since a run without one is not scored."
     if not record.strategies:
         yield "strategies: there is none; at least one was expected."
-    yield from _types(record)
+    yield from _groups("types", record.types, "type", record)
+    yield from _groups("splits", record.splits, "split", record)
     for name, strategy in record.strategies.items():
         at = f"strategies.{name}"
         yield from _names(f"{at}.questions", strategy.questions, record.instrument.questions, "question")
@@ -52,14 +53,15 @@ def _names(at: str, found: Collection[str], expected: Collection[str], what: str
             yield f"{at}.{name}: is unknown; a {what} of the instrument was expected."
 
 
-def _types(record: Record) -> Iterator[str]:
+def _groups(part: str, groups: Mapping[str, Sequence[str]], what: str, record: Record) -> Iterator[str]:
     seen: set[str] = set()
-    for name, ids in record.types.items():
+    for name, ids in groups.items():
         for index, question in enumerate(ids):
+            at = f"{part}.{name}[{index}]: {reprlib.repr(question)}"
             if question not in record.instrument.questions:
-                yield f"types.{name}[{index}]: {reprlib.repr(question)} was found; expected: a question of the instrument."
+                yield f"{at} was found; expected: a question of the instrument."
             if question in seen:
-                yield f"types.{name}[{index}]: {reprlib.repr(question)} stands twice; one type a question was expected."
+                yield f"{at} stands twice; one {what} a question was expected."
             seen.add(question)
 
 

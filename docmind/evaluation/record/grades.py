@@ -13,6 +13,7 @@ from docmind.errors import StorageError, UsageError
 from docmind.evaluation.record.answerrows import Row
 from docmind.evaluation.scoring import stats
 from docmind.evaluation.scoring.answers import VERDICTS
+from docmind.evaluation.scoring.answerstats import kappa
 from docmind.files import read_whole
 from docmind.types import Verdict
 
@@ -111,7 +112,7 @@ class Agreement:
 def agreement(rows: Sequence[Mapping[str, str]]) -> Agreement | None:
     """That of `judge` and `grade` over the graded rows. None where nothing is graded."""
     pairs = [(found["judge"], found["grade"]) for found in rows if found["grade"]]
-    found = stats.kappa(pairs)
+    found = kappa(pairs)
     if not found:
         return None
     judge, grade = ({verdict: side.count(verdict) for verdict in VERDICTS} for side in zip(*pairs, strict=True))

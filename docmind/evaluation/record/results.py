@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -63,17 +64,20 @@ def results(
             left_out=left_out,
             errors=sum(len(strategy.scores.errors) for strategy in graded),
         ),
-        types=_types(questions),
+        types=_groups((question.type, question.id) for question in questions),
+        splits=_groups((question.split, question.id) for question in questions),
         leakage=leakage,
         rules=rules,
         strategies={g.run.strategy: _strategy(g) for g in graded},
     )
 
 
-def _types(questions: Sequence[Question]) -> dict[str, tuple[str, ...]]:
-    """The ids of each type's questions, both rising."""
-    known = sorted({question.type for question in questions if question.type is not None})
-    return {kind: tuple(sorted(question.id for question in questions if question.type == kind)) for kind in known}
+def _groups(labelled: Iterable[tuple[str | None, str]]) -> dict[str, tuple[str, ...]]:
+    """The ids of each label, both rising; what has no label is in no group."""
+    ids: defaultdict[str, list[str]] = defaultdict(list)
+    for label, question in sorted((label, question) for label, question in labelled if label is not None):
+        ids[label].append(question)
+    return {label: tuple(found) for label, found in ids.items()}
 
 
 def _strategy(graded: Graded) -> StrategyResult:

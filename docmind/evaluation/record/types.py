@@ -188,14 +188,15 @@ class StrategyResult(Form):
 
 
 class Record(Form):
-    """A run. `types` maps each type of question to the ids of its questions, both rising. `strategies` stand in the order
-    in which they were asked for, their questions by id; `record[name]` is one of them. `rules` is None where the file keeps
-    none, as those of earlier versions do."""
+    """A run. `types` maps each type of question to the ids of its questions, both rising, and `splits` each split.
+    `strategies` stand in the order in which they were asked for, their questions by id; `record[name]` is one of them.
+    Files of earlier versions tell no `splits`, and no `rules`: they are None then."""
 
     kind: Kind = "results"
     fingerprint: Fingerprint = Field(repr=False)
     counts: Counts
     types: dict[str, Row[str]] = Field(repr=False)
+    splits: dict[str, Row[str]] = Field(default_factory=dict, repr=False)
     leakage: Leakage | None = Field(repr=False)
     rules: Rules | None = Field(default=None, repr=False)
     strategies: Annotated[dict[str, StrategyResult], AfterValidator(partial(Named, "strategy of this run"))]

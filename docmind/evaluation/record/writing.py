@@ -19,6 +19,7 @@ def dumps(record: Record) -> str:
         "fingerprint": record.fingerprint.model_dump(),
         "counts": record.counts.model_dump(),
         "types": record.types,
+        "splits": record.splits,
         "leakage": record.leakage and record.leakage.model_dump(),
         **_rules(record),
         "strategies": {

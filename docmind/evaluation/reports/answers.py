@@ -4,7 +4,7 @@ taken from the summary and from the checks, none is made."""
 from __future__ import annotations
 
 from docmind.evaluation.gate.answers import AnswersVerdict
-from docmind.evaluation.gate.verdict import FAILED, INCOMPLETE, PASSED
+from docmind.evaluation.gate.check import FAILED, INCOMPLETE, PASSED
 from docmind.evaluation.reports.comment import SIGNS, Block, fit, line, no_verdict
 from docmind.evaluation.reports.inert import markdown
 from docmind.evaluation.reports.reading import judged_by

@@ -7,13 +7,16 @@ from dataclasses import dataclass
 from pathlib import PurePath
 from urllib.parse import quote
 
+from docmind.evaluation.gate.check import FAILED, INCOMPLETE, PASSED, Check
 from docmind.evaluation.gate.compare import Change, Flip
-from docmind.evaluation.gate.verdict import FAILED, INCOMPLETE, PASSED, Check, Verdict, probability
+from docmind.evaluation.gate.verdict import Verdict, probability
+from docmind.evaluation.record.types import HitResult
 from docmind.evaluation.reports import reading
 from docmind.evaluation.reports.excerpts import NOWHERE
 from docmind.evaluation.reports.inert import cut, html, markdown
 from docmind.evaluation.reports.material import Material, Report
-from docmind.evaluation.reports.tables import MISSING
+from docmind.evaluation.reports.movements import moved, ranks
+from docmind.evaluation.reports.tables import MISSING, Table
 from docmind.types import Question
 
 LIMIT = 60_000
@@ -26,6 +29,9 @@ ERROR_LENGTH = 8_000
 """Characters of an error that are shown: a corpus may tell of many faults at once."""
 
 _CHECKED: Mapping[bool | None, str] = {True: "✅", False: "❌", None: "⚠️"}
+QUIET = ("regression", "max_regression")
+"""Rules that are told only where they are broken, or not judged: the tables below have their figures."""
+
 SIGNS = {PASSED: "✅", FAILED: "❌", INCOMPLETE: "⚠️"}
 """Of a verdict, by exit code."""
 
@@ -73,9 +79,11 @@ def _blocks(material: Material, verdict: Verdict) -> list[Block]:
         Block("", [f"- ⚠️ {markdown(reason)}" for reason in verdict.incomplete]),
         Block("", [f"- ℹ️ for information: {markdown(told)}" for told in verdict.information]),
         Block("", [f"- ⚠️ {markdown(note)}" for note in material.notes]),
-        Block("", [line(check) for check in checks if check.passed is not True or check.name != "regression"]),
+        Block("", [line(check) for check in checks if check.passed is not True or check.name not in QUIET]),
         Block("", terms[1:]),  # after what decides, which a long proposal must not crowd out
     ]
+    if table := moved(verdict):
+        blocks.append(_moved(table, verdict))
     if comparison.changes:
         head = (
             f"\nHit@3 over the {comparison.questions} questions that are the same in both runs, in points:\n\n"
@@ -89,6 +97,7 @@ def _blocks(material: Material, verdict: Verdict) -> list[Block]:
     if comparison.added:
         blocks.append(Block("", [f"- strategies without a baseline: {_listed(comparison.added)}"]))
     questions = {question.id: question for question in material.questions}
+    blocks += [_falls(material, questions, check) for check in verdict.checks if check.falls]
     changes = sorted(comparison.changes, key=lambda c: (c.strategy != verdict.production, -len(c.lost), c.strategy))
     blocks += [_flips(material, questions, change, "lost", change.lost) for change in changes if change.lost]
     blocks += [_flips(material, questions, change, "gained", change.gained) for change in changes if change.gained]
@@ -106,6 +115,15 @@ def _is(verdict: Verdict) -> str:
 def line(check: Check) -> str:
     """A check as an item of a list."""
     return f"- {_CHECKED[check.passed]} **{check.name}**: {markdown(check.told)}"
+
+
+def _moved(table: Table, verdict: Verdict) -> Block:
+    head = (
+        f"\n{markdown(verdict.production)} (production) over the questions that are the same in both runs, in percent and "
+        f"points:\n\n| {' | '.join(table.header)} |\n|---|{'---:|' * (len(table.header) - 2)}---|"
+    )
+    strong = [[*row[:-1], f"**{row[-1]}**" if "beyond" in row[-1] else row[-1]] for row in table.rows]
+    return Block(head, [f"| {' | '.join([markdown(row[0]), *row[1:]])} |" for row in strong])
 
 
 def _row(change: Change, verdict: Verdict) -> str:
@@ -143,19 +161,35 @@ def _flips(
     return Block(head, [_flip(material, questions[f.question_id], f, bool(place)) for f in flips], "\n</details>\n")
 
 
-def _flip(material: Material, question: Question, flip: Flip, displaced: bool) -> str:
+def _falls(material: Material, questions: Mapping[str, Question], check: Check) -> Block:
+    n = f"{len(check.falls)} question{'s' if len(check.falls) > 1 else ''}"
+    head = (
+        f"\n<details><summary>{html(check.strategy)} lost {html(check.of)} on {n}</summary>\n\n"
+        "| question | rank | in its place |\n|---|---|---|"
+    )
+    rows = [
+        f"| {_linked(material, questions[f.question_id])} | {ranks(f)} | {_instead(material, f.instead)} |"
+        for f in check.falls
+    ]
+    return Block(head, rows, "\n</details>\n")
+
+
+def _linked(material: Material, question: Question) -> str:
     target = f"{material.link}{quote(PurePath(material.key).as_posix())}#L{question.line}"
+    return f"[{markdown(question.id)}]({target}) {markdown(cut(question.text, QUESTION_LENGTH))}"
+
+
+def _flip(material: Material, question: Question, flip: Flip, displaced: bool) -> str:
     cells = [
-        f"[{markdown(question.id)}]({target}) {markdown(cut(question.text, QUESTION_LENGTH))}",
+        _linked(material, question),
         f"{flip.old or MISSING} → {flip.new or MISSING}",
     ]
     if displaced:
-        cells += [flip.lost_at or MISSING, _instead(material, flip)]
+        cells += [flip.lost_at or MISSING, _instead(material, flip.instead)]
     return f"| {' | '.join(cells)} |"
 
 
-def _instead(material: Material, flip: Flip) -> str:
-    hit = flip.instead
+def _instead(material: Material, hit: HitResult | str | None) -> str:
     if hit is None:
         return MISSING
     if isinstance(hit, str):

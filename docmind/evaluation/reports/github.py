@@ -7,9 +7,10 @@ from __future__ import annotations
 
 from pathlib import PurePath
 
-from docmind.evaluation.gate.verdict import Verdict, failing
+from docmind.evaluation.gate.verdict import Verdict, failing, falls
 from docmind.evaluation.reports.inert import cut, unlinked
 from docmind.evaluation.reports.material import Material, Report
+from docmind.evaluation.reports.movements import ranks
 from docmind.evaluation.reports.reading import judged_by
 from docmind.text import visible
 
@@ -68,9 +69,13 @@ def _terms(verdict: Verdict) -> list[str]:
 def _lost(material: Material, verdict: Verdict) -> list[str]:
     """A line a question, whatever the number of strategies that lost it, by the most first."""
     lost_by: dict[str, list[str]] = {}
+    lost = {change.strategy: {flip.question_id for flip in change.lost} for change in verdict.comparison.changes}
     for strategy, names in failing(verdict).items():
+        fell = falls(verdict, strategy)
         for name in names:
-            lost_by.setdefault(name, []).append(strategy)
+            lower = name in fell and name not in lost.get(strategy, ())  # still among the first three
+            told = f"{strategy} ({ranks(fell[name])})" if lower else strategy
+            lost_by.setdefault(name, []).append(told)
     questions = [question for question in material.questions if question.id in lost_by]
     key = PurePath(material.key).as_posix()
     return [

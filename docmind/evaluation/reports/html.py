@@ -24,6 +24,7 @@ from docmind.evaluation.record.types import HitResult, QuestionResult, StrategyR
 from docmind.evaluation.reports.excerpts import CUT, NOWHERE, Ranges, excerpt
 from docmind.evaluation.reports.inert import cut
 from docmind.evaluation.reports.material import Material, Report
+from docmind.evaluation.reports.movements import moved, ranks
 from docmind.evaluation.reports.reading import FIGURES, smallest_drop
 from docmind.evaluation.reports.sections import about, sections
 from docmind.evaluation.reports.tables import MISSING, Table, matrix, missed_by, percent
@@ -87,6 +88,8 @@ def render(material: Material) -> dict[str, str]:
         in_pieces=lambda text: text.split("`"),
         figures=FIGURES,
         smallest_drop=smallest_drop,
+        moved=moved(material.verdict) if material.verdict else None,
+        ranks=ranks,
     )
     return {"latest.html": visible(filled)}
 

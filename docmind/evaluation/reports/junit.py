@@ -10,9 +10,11 @@ from __future__ import annotations
 from xml.etree import ElementTree as ET  # written, never parsed
 
 from docmind.evaluation.gate.compare import Change, Flip
-from docmind.evaluation.gate.verdict import Verdict, failing
+from docmind.evaluation.gate.movement import Fall
+from docmind.evaluation.gate.verdict import Verdict, failing, falls
 from docmind.evaluation.record.types import QuestionResult
 from docmind.evaluation.reports.material import Material, Report
+from docmind.evaluation.reports.movements import ranks
 from docmind.evaluation.reports.reading import judged_by
 from docmind.evaluation.scoring.spans import is_hit
 from docmind.text import visible
@@ -29,11 +31,13 @@ def render(material: Material) -> dict[str, str]:
     for name, strategy in material.record.strategies.items():
         suite = ET.SubElement(root, "testsuite", name=visible(name))
         flips = _flips(changes.get(name))
+        fell = falls(verdict, name) if verdict else {}
         for question in material.questions:
             found = strategy.questions[question.id]
             if question.gold or found.error is not None:
                 case = _case(suite, name, f"{question.id}: {question.text}")
-                _tell(case, found, flips.get(question.id), question.id in lost.get(name, ()))
+                told = _ranks(found, flips.get(question.id), fell.get(question.id))
+                _tell(case, found, told, question.id in flips, question.id in lost.get(name, ()))
     for suite in root:
         suite.set("tests", str(len(suite)))
         for attribute, element in (("failures", "failure"), ("errors", "error"), ("skipped", "skipped")):
@@ -52,7 +56,7 @@ def _flips(change: Change | None) -> dict[str, Flip]:
 def _gate(suite: ET.Element, verdict: Verdict) -> None:
     """A case a check, and one for the run as a whole."""
     for check in verdict.checks:
-        case = _case(suite, "gate", ": ".join(filter(None, (check.name, check.strategy, check.question))))
+        case = _case(suite, "gate", check.title)
         if check.passed is True:
             ET.SubElement(case, "system-out").text = visible(check.told)
         else:
@@ -68,14 +72,19 @@ def _case(suite: ET.Element, group: str, name: str) -> ET.Element:
     return ET.SubElement(suite, "testcase", classname=visible(group), name=visible(name))
 
 
-def _tell(case: ET.Element, found: QuestionResult, flip: Flip | None, fails: bool) -> None:
+def _ranks(found: QuestionResult, flip: Flip | None, fall: Fall | None) -> str:
+    if fall:
+        return f"rank{'s' if len(fall.old) > 1 else ''} {ranks(fall)}"
+    return f"rank {flip.old or 'none'} → {flip.new or 'none'}" if flip else f"rank {found.rank or 'none'}"
+
+
+def _tell(case: ET.Element, found: QuestionResult, told: str, flipped: bool, fails: bool) -> None:
     """What became of a question: nothing is said of one that is hit as it was before."""
-    told = f"rank {flip.old or 'none'} → {flip.new or 'none'}" if flip else f"rank {found.rank or 'none'}"
     if found.error is not None:
         ET.SubElement(case, "error", message=visible(found.error))
     elif fails:
         ET.SubElement(case, "failure", message=told)
     elif not is_hit(found.rank):
-        ET.SubElement(case, "skipped", message=f"missed at 3: {told}{', within what may be lost' if flip else ''}")
-    elif flip:
+        ET.SubElement(case, "skipped", message=f"missed at 3: {told}{', within what may be lost' if flipped else ''}")
+    elif flipped:
         ET.SubElement(case, "system-out").text = told

@@ -17,7 +17,7 @@ FIGURES = (
 def smallest_drop(verdict: Verdict) -> str:
     """How small a true drop the rule of the gate would find, or that it could find none."""
     comparison = verdict.comparison
-    rule = f"more than {percent(float(comparison.tolerance))} points lost"
+    rule = f"more than {percent(float(comparison.tolerance))} points of Hit@3 lost"
     if comparison.alpha is not None:
         rule += f", with p ≤ {comparison.alpha} after Holm over {comparison.judged}"
     drops = [change.detectable for change in comparison.changes if verdict.judges(change.strategy)]

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+import math
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from time import perf_counter
 from typing import Annotated
 
-import numpy as np
 from pydantic import Field
 
 from docmind.evaluation.scoring.form import Form
@@ -54,14 +54,23 @@ def latency(retriever: Retriever, queries: Sequence[Query], k: int) -> Latency:
             spent[stage.name] += stage.seconds
         for name, seconds in spent.items():
             by_stage[name].append(seconds)
-    return Latency(
-        n=len(whole),
-        query=percentiles(whole),
-        stages={name: percentiles(seconds) for name, seconds in by_stage.items()},
-    )
+    return summed(whole, by_stage)
 
 
-def percentiles(seconds: Sequence[float]) -> Percentiles:
-    """Between two measurements the percentile is interpolated linearly, numpy's default."""
-    p50, p95 = np.percentile(seconds, [50, 95]) * 1000
-    return Percentiles(p50=float(p50), p95=float(p95))
+def summed(whole: Sequence[float], by_stage: Mapping[str, Sequence[float]] | None = None) -> Latency:
+    """What queries that took the seconds `whole` come to, and their stages by name."""
+    stages = {name: _percentiles(seconds) for name, seconds in (by_stage or {}).items()}
+    return Latency(n=len(whole), query=_percentiles(whole), stages=stages)
+
+
+def _percentiles(seconds: Sequence[float]) -> Percentiles:
+    rising = sorted(seconds)
+    return Percentiles(p50=1000 * _percentile(rising, 0.50), p95=1000 * _percentile(rising, 0.95))
+
+
+def _percentile(rising: Sequence[float], share: float) -> float:
+    """Between two measurements it is interpolated linearly, as numpy does where nothing else is asked for."""
+    place = share * (len(rising) - 1)
+    below = math.floor(place)
+    above = min(below + 1, len(rising) - 1)
+    return rising[below] + (rising[above] - rising[below]) * (place - below)

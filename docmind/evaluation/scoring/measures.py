@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from docmind.config import DEPTH
 from docmind.errors import UsageError
 from docmind.evaluation.scoring.metrics import METRICS
-from docmind.evaluation.scoring.metrics.family import Family
+from docmind.evaluation.scoring.metrics.family import Family, Sees
 from docmind.evaluation.scoring.metrics.judged import Judged
 from docmind.registry import did_you_mean
 
@@ -20,11 +20,12 @@ LARGEST = 10_000
 @dataclass(frozen=True, slots=True)
 class Measure:
     """A metric at its k, such as "recall@100". `of` gives its value for one question, as in Family, and looks at the first
-    `depth` hits alone, however many there are. `counts_tokens`: its k is of tokens."""
+    `depth` hits alone, however many there are, and of these at what it `sees`. `counts_tokens`: its k is of tokens."""
 
     name: str
     of: Callable[[Judged], float | None] = field(compare=False, repr=False)
     depth: int
+    sees: Sees = "passages"
     counts_tokens: bool = False
 
 
@@ -67,6 +68,5 @@ def _unit(family: str) -> str:
 
 def _at(name: str, family: Family, k: int) -> Measure:
     deep = family.depth or k
-    return Measure(
-        name.replace("@k", f"@{k}"), lambda judged: family.of(judged.top(deep), k), deep, _unit(name) == "tok"
-    )
+    of = lambda judged: family.of(judged.top(deep), k)  # noqa: E731 - as short as that
+    return Measure(name.replace("@k", f"@{k}"), of, deep, family.sees, _unit(name) == "tok")

@@ -8,8 +8,8 @@ from typing import Annotated, Protocol, Self, TypeVar
 
 from pydantic import Field, model_validator
 
-from docmind.evaluation.scoring import stats
 from docmind.evaluation.scoring.answers import VERDICTS
+from docmind.evaluation.scoring.answerstats import auroc
 from docmind.evaluation.scoring.form import Form, Share
 from docmind.types import Question, Verdict
 
@@ -185,7 +185,7 @@ def _areas(answerable: Sequence[Question], unanswerable: Sequence[Question], row
         return [value for question in questions if (value := rows[question.id].confidence) is not None]
 
     def area(group: Sequence[Question]) -> Area | None:
-        found = stats.auroc(sure(answerable), sure(group))
+        found = auroc(sure(answerable), sure(group))
         return Area.model_validate(found) if found else None
 
     distances = _by_distance(unanswerable)

@@ -7,8 +7,8 @@ from fractions import Fraction
 import pytest
 
 from docmind.evaluation.gate.answers import judge_answers
+from docmind.evaluation.gate.check import exit_code
 from docmind.evaluation.gate.thresholds import AnswerThresholds
-from docmind.evaluation.gate.verdict import exit_code
 from docmind.evaluation.record.answers import AnswersRecord, Fingerprint
 from docmind.evaluation.scoring.summary import summary
 from docmind.types import Gold, Question, Span, Verdict

@@ -7,7 +7,8 @@ import pytest
 
 from docmind.config import Settings
 from docmind.errors import StorageError, UsageError
-from docmind.evaluation.gate.thresholds import Thresholds, exact, read_thresholds
+from docmind.evaluation.gate.thresholds import Minimum, Regression, Thresholds, exact, read_thresholds
+from docmind.evaluation.scoring.measures import measure
 from docmind.retrieval.strategies import read_strategies
 
 WHOLE = {
@@ -17,7 +18,7 @@ WHOLE = {
     "alpha": "null",
     "must_pass": "[d003, p014]",
 }
-KEYS = "production, min_hit_at_3, max_regression_pp, alpha, must_pass, answers"
+KEYS = "production, min_hit_at_3, max_regression_pp, alpha, must_pass, min, max_regression, min_compared, answers"
 PLAIN = "a number in plain digits and without quotes, such as 0.5"
 ANSWERS = "{min_correct: 0.7, max_wrong: 0.2, max_false_abstention: 0.1, min_abstention: 0.5, max_regression_pp: 3}"
 
@@ -188,3 +189,90 @@ def test_an_odd_tag_means_nothing(written, tagged):
 def test_a_huge_value_is_told_in_short(written):
     assert len(refusal(written(f"min_hit_at_3: {'x' * 100_000}"))) < 1_000
     assert len(refusal(written("x" * 100_000))) < 1_000
+
+
+# Rules on any metric
+
+RULES = """min:
+  - {metric: hit@1, at_least: 0.5}
+  - {metric: recall@50, at_least: 0.333, strategy: 012, type: each, split: dev}
+max_regression:
+  - {metric: mrr@5, points: 3}
+  - {metric: recall@50, points: 0.1, type: 'no'}
+min_compared: 0.9
+"""
+
+
+def test_rules_are_read_as_they_are_written(written):
+    found = read_thresholds(written(written().read_text() + RULES))
+    assert found.min == (
+        Minimum(metric="hit@1", at_least=0.5),
+        Minimum(metric="recall@50", at_least=0.333, strategy="012", type="each", split="dev"),
+    )
+    assert found.max_regression[1] == Regression(metric="recall@50", points=0.1, type="no")
+    assert found.max_regression[1].tolerance == Fraction(1, 1000) != Fraction(0.1) / 100
+    assert (found.min[0].strategy, found.min[0].type, found.min[0].split) == (None, None, None)
+    assert exact(found.min_compared) == Fraction(9, 10)
+
+
+def test_without_rules_there_are_none_and_four_fifths_must_be_compared(written):
+    found = read_thresholds(written())
+    assert (found.min, found.max_regression, found.min_compared, found.measures) == ((), (), 0.8, ())
+
+
+def test_the_metrics_that_only_rules_ask_for_are_known_once_each(written):
+    """hit@1 and mrr@5 are measured anyhow."""
+    found = read_thresholds(written(written().read_text() + RULES))
+    assert found.measures == (measure("recall@50"),)
+
+
+@pytest.mark.parametrize(
+    ("rules", "told"),
+    [
+        (
+            "min: [{metric: hti@1, at_least: 0.5}]",
+            "min.0.metric: unknown metric 'hti@1'. Did you mean 'hit@k'? There are: hit@k, mrr@k,",
+        ),
+        (
+            "max_regression: [{metric: hit@1, points: 1}, {metric: hit@0, points: 1}]",
+            "max_regression.1.metric: metric 'hit@0': its k is '0'. A whole number from 1 to 10,000 was expected",
+        ),
+        ("min: [{metric: hit@1, at_least: '0.5'}]", f"min.0.at_least: '0.5' was found; expected: {PLAIN}"),
+        ("min: [{metric: hit@1, at_least: 50}]", "min.0.at_least: 50 was found; expected: less than or equal to 1"),
+        ("min: [{metric: hit@1}]", "'min.0.at_least' is missing. Add it."),
+        (
+            "min: [{metric: hit@1, points: 3}]",
+            "unknown key 'min.0.points'. There are: metric, strategy, type, split, at_least.",
+        ),
+        (
+            "max_regression: [{metric: hit@1, ponits: 3}]",
+            "unknown key 'max_regression.0.ponits'. Did you mean 'points'? There are: metric, strategy, type, split, points",
+        ),
+        (
+            "max_regression: [{metric: hit@1, points: 1:30}]",
+            f"max_regression.0.points: '1:30' was found; expected: {PLAIN}",
+        ),
+        (
+            "max_regression: [{metric: hit@1, points: -1}]",
+            "max_regression.0.points: -1 was found; expected: greater than",
+        ),
+        (
+            "max_regression: [{metric: hit@1, points: 101}]",
+            "max_regression.0.points: 101 was found; expected: less than or",
+        ),
+        (
+            "max_regression: [{metric: [hit@1], points: 1}]",
+            "max_regression.0.metric: ['hit@1'] was found; expected: a valid",
+        ),
+        ("max_regression: [{metric: hit@1, points: 1, type: ''}]", "max_regression.0.type: '' was found; expected: "),
+        ("max_regression: [{metric: hit@1, points: 1, split: [dev]}]", "max_regression.0.split: ['dev'] was found"),
+        ("min: [hit@1]", "min.0: 'hit@1' was found; expected: a mapping of metric, strategy, type, split, at_least."),
+        ("min: {metric: hit@1, at_least: 0.5}", "was found; expected: a valid list"),
+        ("max_regression: 3", "max_regression: '3' was found; expected: a valid list"),
+        ("min_compared: 80", "min_compared: 80 was found; expected: less than or equal to 1"),
+        ("min_compared: most", f"min_compared: 'most' was found; expected: {PLAIN}"),
+    ],
+)
+def test_a_fault_in_a_rule_is_told_with_its_place(written, rules, told):
+    message = refusal(written(f"{written().read_text()}{rules}\n"))
+    assert told in message

@@ -7,17 +7,9 @@ import pytest
 from handmade import GOLD_RULE, hits, questions, reference, results
 
 from docmind.errors import UsageError
+from docmind.evaluation.gate.check import FAILED, INCOMPLETE, PASSED, percent
 from docmind.evaluation.gate.thresholds import Thresholds
-from docmind.evaluation.gate.verdict import (
-    FAILED,
-    INCOMPLETE,
-    PASSED,
-    check_must_pass,
-    failing,
-    judge,
-    percent,
-    probability,
-)
+from docmind.evaluation.gate.verdict import check_must_pass, failing, judge, probability
 from docmind.evaluation.scoring import stats
 
 SIZES = (20, 25, 34, 40, 50, 60, 100)
@@ -44,6 +36,7 @@ def counts_alone(monkeypatch):
     """Without the figures that no rule looks at, which take most of the time."""
     monkeypatch.setattr(stats, "smallest_drop", lambda *_: None)
     monkeypatch.setattr(stats, "interval", lambda *_: (0.0, 0.0))
+    monkeypatch.setattr("docmind.evaluation.gate.verdict.overview", lambda *_: ())
 
 
 # The floor

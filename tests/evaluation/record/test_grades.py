@@ -9,7 +9,7 @@ from scipy.stats import mannwhitneyu
 from docmind.errors import StorageError, UsageError
 from docmind.evaluation.record.answerrows import Row
 from docmind.evaluation.record.grades import COLUMNS, SIZE, agreement, read_sheet, sheet
-from docmind.evaluation.scoring import stats
+from docmind.evaluation.scoring import answerstats
 from docmind.evaluation.scoring.answers import VERDICTS
 
 
@@ -180,7 +180,7 @@ TEXTBOOK = [("yes", "yes")] * 20 + [("yes", "no")] * 5 + [("no", "yes")] * 10 + 
 
 
 def test_kappa_of_the_textbook():
-    found = stats.kappa(TEXTBOOK)
+    found = answerstats.kappa(TEXTBOOK)
     assert (found["n"], found["agreement"]) == (50, pytest.approx(0.7))
     assert found["value"] == pytest.approx(0.4)
     assert found["low"] < 0.4 < found["high"]
@@ -200,18 +200,18 @@ def test_kappa_of_the_textbook():
     ],
 )
 def test_kappa_by_hand(pairs, value):
-    assert stats.kappa(pairs)["value"] == pytest.approx(value)
+    assert answerstats.kappa(pairs)["value"] == pytest.approx(value)
 
 
 def test_kappa_knows_no_left_and_right_nor_an_order():
-    found = stats.kappa(TEXTBOOK)["value"]
-    assert stats.kappa([(b, a) for a, b in TEXTBOOK])["value"] == pytest.approx(found)
-    assert stats.kappa(TEXTBOOK[::-1]) == stats.kappa(TEXTBOOK)
+    found = answerstats.kappa(TEXTBOOK)["value"]
+    assert answerstats.kappa([(b, a) for a, b in TEXTBOOK])["value"] == pytest.approx(found)
+    assert answerstats.kappa(TEXTBOOK[::-1]) == answerstats.kappa(TEXTBOOK)
 
 
 def test_kappa_of_one_label_alone_is_not_defined_though_they_agree():
-    assert stats.kappa([("a", "a")] * 3) == {"n": 3, "agreement": 1.0, "value": None, "low": None, "high": None}
-    assert stats.kappa([]) is None
+    assert answerstats.kappa([("a", "a")] * 3) == {"n": 3, "agreement": 1.0, "value": None, "low": None, "high": None}
+    assert answerstats.kappa([]) is None
 
 
 def test_agreement_is_over_what_is_graded_and_tells_the_base_rates():
@@ -260,7 +260,7 @@ SCORES = [
 
 @pytest.mark.parametrize(("positives", "negatives"), SCORES)
 def test_auroc_is_the_u_of_mann_and_whitney(positives, negatives):
-    found = stats.auroc(positives, negatives)
+    found = answerstats.auroc(positives, negatives)
     u = mannwhitneyu(positives, negatives).statistic
     assert found["value"] == pytest.approx(u / (len(positives) * len(negatives)))
     assert found["low"] <= found["value"] <= found["high"]
@@ -268,16 +268,18 @@ def test_auroc_is_the_u_of_mann_and_whitney(positives, negatives):
 
 
 def test_auroc_by_hand():
-    assert stats.auroc([0.9, 0.8, 0.3], [0.5, 0.3])["value"] == pytest.approx(4.5 / 6)  # .3 ties with .3: half a win
-    assert stats.auroc([1, 2], [0])["value"] == 1.0
-    assert stats.auroc([], [0.5]) is None
-    assert stats.auroc([0.5], []) is None
+    assert answerstats.auroc([0.9, 0.8, 0.3], [0.5, 0.3])["value"] == pytest.approx(
+        4.5 / 6
+    )  # .3 ties with .3: half a win
+    assert answerstats.auroc([1, 2], [0])["value"] == 1.0
+    assert answerstats.auroc([], [0.5]) is None
+    assert answerstats.auroc([0.5], []) is None
 
 
 def test_the_interval_of_auroc_is_as_wide_as_theory_says():
     positives = [i / 100 for i in range(20, 120)]
     negatives = [i / 100 for i in range(100)]
-    found = stats.auroc(positives, negatives)
+    found = answerstats.auroc(positives, negatives)
     # Hanley and McNeil: A = 0.68; Q1 = A / (2 − A), Q2 = 2A² / (1 + A), n = m = 100
     a = found["value"]
     q1, q2 = a / (2 - a), 2 * a * a / (1 + a)

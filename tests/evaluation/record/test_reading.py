@@ -140,7 +140,7 @@ def test_another_value_at_any_place_of_a_baseline_is_refused_and_named(tmp_path,
 
 @pytest.mark.parametrize("fields", [LATEST, BASELINE], ids=["latest", "baseline"])
 def test_a_field_less_or_more_at_any_object_is_refused_and_named(tmp_path, fields):
-    free = {"treatment", "types", "pages"}
+    free = {"treatment", "types", "splits", "pages"}
     path = tmp_path / "record.json"
     tried = 0
     for place in nodes(fields):
@@ -186,6 +186,8 @@ ONE_BY_ONE = [
     (("counts", "errors"), 1, "counts.errors: 1 was found; expected: 0"),
     (("types", "vague"), ["q9"], "types.vague[0]: 'q9' was found; expected: a question of the instrument"),
     (("types", "vague"), ["q1"], "types.vague[0]: 'q1' stands twice"),
+    (("splits",), {"dev": ["q9"]}, "splits.dev[0]: 'q9' was found; expected: a question of the instrument"),
+    (("splits",), {"dev": ["q1"], "test": ["q1"]}, "splits.test[0]: 'q1' stands twice; one split a question was expected"),
     (("leakage", "bm25_minus_vector", "h"), {"all": 0.5}, "bm25_minus_vector.h.direct: stands alone"),
     (("fingerprint", "treatment"), [], "fingerprint.treatment: [] was found; expected: an object"),
     (("fingerprint", "treatment", "code"), math.nan, "fingerprint.treatment.code: nan was found; expected: a finite number"),

@@ -2,6 +2,7 @@
 
 import random
 import re
+from html import escape
 from itertools import pairwise
 from urllib.parse import unquote
 from xml.etree import ElementTree as ET
@@ -11,14 +12,16 @@ import pytest
 from handmade import DOCUMENTS, PAGE, TREATMENT, hits, questions, reference, results
 
 from docmind.evaluation.gate.compare import compare
-from docmind.evaluation.gate.thresholds import Thresholds
+from docmind.evaluation.gate.thresholds import Minimum, Regression, Thresholds
 from docmind.evaluation.gate.verdict import judge
 from docmind.evaluation.record.types import HitResult, QuestionResult
-from docmind.evaluation.reports import comment, diff, github, junit, trec
+from docmind.evaluation.reports import comment, diff, github, junit, movements, trec
+from docmind.evaluation.reports import html as html_report
 from docmind.evaluation.reports.inert import cut, html, markdown
 from docmind.evaluation.reports.material import Material
 from docmind.evaluation.scoring.measures import measure
 from docmind.evaluation.scoring.metrics.judged import Judged
+from docmind.text import visible
 
 HOSTILE = "a|b?\n@team <!-- marker --> ``` https://x.y #12 [a](b)"
 LINK = "https://code.example/acme/handbook/blob/abc/"
@@ -146,7 +149,7 @@ def test_the_smallest_drop_is_told_with_the_rule_that_finds_it(alpha, told):
     found = material(runs, {name: hits(60) for name in runs}, alpha=alpha, gated=["s", "u"])
     drop = 100 * found.verdict.comparison.changes[0].detectable
     assert (
-        f"The smallest true drop of a strategy that the rule (more than 3.0 points lost{told}) finds in 8 of 10 runs is "
+        f"The smallest true drop of a strategy that the rule (more than 3.0 points of Hit@3 lost{told}) finds in 8 of 10 runs is "
         f"{drop:.1f} points"
     ) in comment_of(found)
     assert "could find no drop with so few" in comment_of(material({"s": {"q1": 1}}, {"s": {"q1": 1}}, alpha=0.01))
@@ -577,3 +580,96 @@ def test_a_diff_with_a_baseline_names_the_chunk_alone():
 def test_a_diff_of_what_cannot_be_compared_says_so_first():
     lines = list(diff.lines(compare(results({"s": {"q1": 1}}), results({"t": {"q1": 1}})), {}))
     assert lines[0] == "not comparable: no strategy is in both"
+
+
+# Rules on single metrics
+
+
+def ruled(**changed):
+    """Of 40 questions with two pieces each, all second pieces are gone of q00 to q04, and q05 to q09 fall from 1 to 2: no
+    question is lost at 3."""
+    before = {f"q{i:02}": (1, 4) for i in range(40)}
+    after = before | {f"q{i:02}": (1, None) for i in range(5)} | {f"q{i:02}": (2, 4) for i in range(5, 10)}
+    rules = [Regression(metric="full@5", points=10.0), Regression(metric="hit@1", points=12.5)]
+    return material({"s": after, "t": before}, {"s": before, "t": before}, max_regression=tuple(rules), **changed)
+
+
+def test_the_comment_shows_production_before_and_after_with_what_moved_in_words():
+    """5 of 40 are 12.5 points. A draw with none of the five has a chance of (35 / 40)^40 = 0.5 %, so that the interval ends
+    below 0."""
+    lines = comment_of(ruled()).splitlines()
+    start = lines.index("| metric | questions | before | after | change | 95 % interval | moved |")
+    assert lines[start - 2].startswith("s (production) over the questions that are the same in both runs")
+    rows = [line.strip("| ").split(" | ") for line in lines[start + 2 : start + 7]]
+    assert [(row[0], *row[1:5], row[6]) for row in rows] == [
+        ("Hit@1", "40", "100.0", "87.5", "-12.5", "**worse, beyond noise**"),
+        ("Hit@3", "40", "100.0", "100.0", "+0.0", "same"),
+        ("MRR@5", "40", "100.0", "93.8", "-6.2", "**worse, beyond noise**"),
+        ("full@3", "40", "0.0", "0.0", "+0.0", "same"),
+        ("full@5", "40", "100.0", "87.5", "-12.5", "**worse, beyond noise**"),
+    ]
+    assert re.fullmatch(r"-\d+\.\d to -\d+\.\d", rows[0][5])
+    assert rows[1][5] == "+0.0 to +0.0"
+    assert (
+        lines.index("| strategy | before | after | change | 95 % interval | lost | gained | p | after Holm |") > start
+    )
+
+
+def test_the_comment_lists_the_questions_behind_a_broken_rule_with_ranks_and_what_stands_there():
+    text = comment_of(ruled())
+    assert text.startswith("### ❌ Retrieval: the gate failed (max_regression)")
+    assert (
+        "- ❌ **max_regression**: full@5 of s may lose 10.0 points; it went 100.0 % → 87.5 % over 40 questions" in text
+    )
+    assert "**max_regression**: hit" not in text, "exactly the limit"
+    [block] = re.findall(r"<summary>s lost full@\u200b?5 on 5 questions</summary>.*?</details>", text, re.DOTALL)
+    rows = [line for line in block.splitlines() if line.startswith("| [q")]
+    assert rows[0] == (f"| [q00]({LINK}eval/questions.jsonl#L1) What of q00? | 1, 4 → 1, – | page.md: {PAGE[40:50]} |")
+    assert [row[3:6] for row in rows] == ["q00", "q01", "q02", "q03", "q04"]
+
+
+def test_annotations_and_junit_name_those_questions_with_their_ranks():
+    lines = annotations(ruled())
+    assert lines[0].startswith("::error title=retrieval gate::max_regression: full@5 of s may lose 10.0 points")
+    assert lines[1] == (
+        "::error file=eval/questions.jsonl,line=1,title=retrieval%3A a question was lost::"
+        "q00 was lost by s (1, 4 → 1, –): What of q00?"
+    )
+    assert len(lines) == 6
+    suites = parsed(ruled())
+    assert (suites["gate"].get("failures"), suites["s"].get("failures"), suites["t"].get("failures")) == ("1", "5", "0")
+    failed = [case for case in suites["s"] if case.find("failure") is not None]
+    assert failed[0].find("failure").get("message") == "ranks 1, 4 → 1, –"
+    assert "max_regression: s: full@5" in [case.get("name") for case in suites["gate"]]
+
+
+@pytest.mark.parametrize(
+    "found",
+    [
+        passing(),
+        broken(),
+        incomplete(),
+        ruled(),
+        ruled(min=(Minimum(metric="hit@1", at_least=0.9),)),
+        ruled(min=(Minimum(metric="hit@1", at_least=0.9, type="none"),)),
+    ],
+    ids=["passing", "broken", "incomplete", "rule", "floor", "unjudged"],
+)
+def test_every_report_repeats_one_verdict(found):
+    """The words and each check that is not passed, in all of them; as many failures and errors in the gate's suite."""
+    verdict = found.verdict
+    unpassed = [check for check in verdict.checks if check.passed is not True]
+    page, text, marks = html_report.render(found)["latest.html"], comment_of(found), github.render(found)
+    assert f"The gate: <strong>{verdict.headline}</strong>" in page
+    assert text.startswith(f"### {comment.SIGNS[verdict.exit_code]} ")
+    assert bool(annotations(found)) == bool(verdict.exit_code)
+    for check in unpassed:
+        assert escape(visible(check.told)) in page
+        assert comment.line(check) in text.splitlines()
+        assert github._data(f"{check.name}: {check.told}").split("; ")[0] in marks["latest.annotations.txt"]
+    gate = parsed(found)["gate"]
+    assert int(gate.get("failures")) == sum(check.passed is False for check in verdict.checks)
+    assert int(gate.get("errors")) == sum(check.passed is None for check in verdict.checks) + bool(verdict.incomplete)
+    for row in movements.moved(verdict).rows if verdict.movements else ():
+        assert f'<th scope="row">{row[0]}</th>' in page
+        assert f"| {' | '.join([markdown(row[0]), *row[1:-1]])} |" in text

@@ -13,8 +13,9 @@ import pytest
 from handmade import latency, parts, sliced
 from handmade import results as record
 
+from docmind.evaluation.gate.check import Check
 from docmind.evaluation.gate.compare import Change, Comparison, Flip
-from docmind.evaluation.gate.verdict import Check, Verdict
+from docmind.evaluation.gate.verdict import Verdict
 from docmind.evaluation.record.types import Counts, HitResult, MetricsRule, QuestionResult, StrategyResult
 from docmind.evaluation.reports import html, markdown
 from docmind.evaluation.reports.html import render

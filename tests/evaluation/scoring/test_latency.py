@@ -1,8 +1,9 @@
 import time
 
+import numpy as np
 import pytest
 
-from docmind.evaluation.scoring.latency import latency, sample
+from docmind.evaluation.scoring.latency import _percentiles, latency, sample
 from docmind.types import Query, Ranking, Stage
 
 
@@ -34,3 +35,10 @@ def test_a_sample_is_evenly_spaced_and_the_same_each_time(ask) -> None:
     assert sample(questions, 4) == sample(questions, 4)
     assert sample(questions, 99) == tuple(questions)
     assert sample([], 5) == ()
+
+
+@pytest.mark.parametrize("n", [1, 2, 3, 7, 20])
+def test_percentiles_are_numpys(n) -> None:
+    times = np.random.default_rng(n).random(n).tolist()
+    expected = 1000 * np.percentile(times, [50, 95])
+    assert list(_percentiles(times).model_dump().values()) == pytest.approx(expected.tolist(), rel=1e-12)

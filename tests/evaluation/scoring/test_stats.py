@@ -1,13 +1,14 @@
 """The statistics agree with arithmetic by hand, with scipy where it has the same, and with simulation."""
 
 from fractions import Fraction
+from math import comb
 
 import numpy as np
 import pytest
 from scipy.stats import binom, binomtest, bootstrap
 
 from docmind.evaluation.scoring import stats
-from docmind.evaluation.scoring.stats import holm, interval, mcnemar_loss, power, smallest_drop, wilson
+from docmind.evaluation.scoring.stats import holm, interval, interval_of, mcnemar_loss, power, smallest_drop, wilson
 
 
 def drawn() -> np.random.Generator:
@@ -27,6 +28,33 @@ def drawn() -> np.random.Generator:
 )
 def test_mcnemar_counts_the_ways_of_as_many_losses(lost, gained, p):
     assert mcnemar_loss(lost, gained) == pytest.approx(p, rel=1e-12)
+
+
+def test_mcnemar_is_scipys_binomial_test():
+    for lost in range(0, 60, 3):
+        for gained in range(0, 60, 4):
+            theirs = binomtest(lost, lost + gained, 0.5, alternative="greater").pvalue if lost + gained else 1.0
+            assert mcnemar_loss(lost, gained) == pytest.approx(theirs, rel=1e-12)
+    assert mcnemar_loss(2000, 1900) == pytest.approx(binom.sf(1999, 3900, 0.5), rel=1e-12)
+
+
+@pytest.mark.parametrize("alpha", [None, 0.05, 0.005])
+@pytest.mark.parametrize(
+    ("n", "loss_rate", "gain_rate"), [(20, 0.3, 0.1), (300, 0.06, 0.01), (300, 0.5, 0.4), (2000, 0.05, 0.03)]
+)
+def test_power_is_the_sum_that_scipys_binomials_give(n, loss_rate, gain_rate, alpha):
+    flips = np.arange(n + 1)
+    fewest = np.array([stats._critical(n, int(f), alpha, Fraction(3, 100)) for f in flips])
+    found = binom.sf(fewest - 1, flips, loss_rate / (loss_rate + gain_rate))
+    theirs = float(binom.pmf(flips, n, loss_rate + gain_rate) @ found)
+    assert power(loss_rate, gain_rate, n, alpha, Fraction(3, 100)) == pytest.approx(theirs, abs=1e-9)
+
+
+def test_the_smallest_drop_is_the_first_step_of_all_that_is_found():
+    for n, churn, alpha, tolerance in ((300, 0.02, None, Fraction(3, 100)), (60, 0.1, 0.05, Fraction(0))):
+        steps = (s * stats.STEP for s in range(1, 1001))
+        first = next(d for d in steps if power(churn / 2 + d, churn / 2, n, alpha, tolerance) >= stats.POWER)
+        assert smallest_drop(n, churn, alpha, tolerance) == first
 
 
 def test_five_losses_and_no_gain_are_exactly_a_thirty_second():
@@ -77,28 +105,62 @@ def test_the_interval_is_scipys_paired_percentile_bootstrap(lost, gained, n):
     theirs = bootstrap(
         (before, after), change, paired=True, method="percentile", n_resamples=10_000, rng=drawn()
     ).confidence_interval
-    # Quantiles of multiples of 1/n: two samples of draws may differ by one step.
-    assert interval(lost, gained, n, drawn()) == pytest.approx((theirs.low, theirs.high), abs=1.01 / n)
+    # Quantiles of multiples of 1/n: theirs are of draws, which may miss by one step.
+    assert interval(lost, gained, n) == pytest.approx((theirs.low, theirs.high), abs=1.01 / n)
 
 
 def test_without_a_gain_the_interval_is_the_middle_95_percent_of_a_binomial():
     """200 lost of 1,000: 1.96 standard deviations of 12.6 questions either way; 90 % would be four questions less."""
-    low, high = (binom.ppf(q, 1000, 0.2) for q in (0.025, 0.975))
-    assert interval(200, 0, 1000, drawn()) == pytest.approx((-high / 1000, -low / 1000), abs=0.0015)
+    low, high = (
+        binom.ppf(q, 1000, 0.8) for q in (0.025, 0.975)
+    )  # of those kept, the smallest counts with that much below
+    assert interval(200, 0, 1000) == pytest.approx(((low - 1000) / 1000, (high - 1000) / 1000), rel=1e-12)
 
 
-def test_the_interval_is_the_same_for_the_same_seed_and_holds_the_change():
-    first, again, other = (interval(11, 2, 97, np.random.default_rng(seed)) for seed in (1, 1, 2))
-    assert first == again
-    assert first != interval(11, 3, 97, np.random.default_rng(1))
-    assert all(low < (2 - 11) / 97 < high for low, high in (first, other))
+@pytest.mark.parametrize(("lost", "gained", "n"), [(1, 0, 3), (2, 1, 5), (4, 3, 11), (0, 2, 7)])
+def test_the_interval_is_what_every_possible_draw_adds_up_to(lost, gained, n):
+    """All n^n draws counted by hand: of each net gain, how many there are; then the smallest with 2.5 and 97.5 % below."""
+    ways = {0: 1}
+    for _ in range(n):
+        after: dict[int, int] = {}
+        for net, count in ways.items():
+            for step, times in ((-1, lost), (1, gained), (0, n - lost - gained)):
+                after[net + step] = after.get(net + step, 0) + count * times
+        ways = after
+    nets = sorted(ways)
+    expected = [next(m for m in nets if sum(ways[k] for k in nets if k <= m) >= q * n**n) / n for q in (0.025, 0.975)]
+    assert interval(lost, gained, n) == pytest.approx(expected)
+
+
+def test_the_interval_holds_the_change():
+    low, high = interval(11, 2, 97)
+    assert low < (2 - 11) / 97 < high
+    assert interval(11, 3, 97) != (low, high)
 
 
 def test_the_interval_turns_with_the_sign_and_is_a_point_without_a_flip():
-    assert interval(0, 0, 50, drawn()) == (0, 0)
-    assert interval(50, 0, 50, drawn()) == (-1, -1)
-    assert interval(0, 50, 50, drawn()) == (1, 1)
-    assert interval(10, 0, 50, drawn())[1] < 0 < interval(0, 10, 50, drawn())[0]
+    assert interval(0, 0, 50) == (0, 0)
+    assert interval(50, 0, 50) == (-1, -1)
+    assert interval(0, 50, 50) == (1, 1)
+    assert interval(10, 0, 50)[1] < 0 < interval(0, 10, 50)[0]
+
+
+def test_flips_have_the_exact_interval_whatever_their_order():
+    differences = [Fraction(-1)] * 11 + [Fraction(1)] * 2 + [Fraction(0)] * 87
+    assert interval_of(differences) == interval_of(differences[::-1]) == interval(11, 2, 100)
+    assert interval_of([Fraction(0)]) == (0, 0)
+
+
+def test_the_interval_of_reciprocal_ranks_is_scipys_paired_percentile_bootstrap():
+    """60 questions: 20 fall from rank 1 to 2, 5 rise from 3 to 1, one is lost, the others stay."""
+    differences = [Fraction(-1, 2)] * 20 + [Fraction(2, 3)] * 5 + [Fraction(-1)] + [Fraction(0)] * 34
+    theirs = bootstrap(
+        (np.array(differences, dtype=float),), np.mean, method="percentile", n_resamples=10_000, rng=drawn()
+    ).confidence_interval
+    found = interval_of(differences)
+    assert found == interval_of(differences[::-1]), "the order of the questions changes nothing"
+    assert found == pytest.approx((theirs.low, theirs.high), abs=0.006)  # the standard error is 0.055
+    assert found[0] < float(sum(differences)) / 60 < found[1]
 
 
 @pytest.mark.parametrize(("n", "found"), [(43, 0.09), (300, 0.84)])
@@ -127,14 +189,16 @@ def test_power_at_its_ends():
 @pytest.mark.parametrize("tolerance", [Fraction(0), Fraction(1, 60), Fraction(3, 100), Fraction("0.05")])
 @pytest.mark.parametrize("alpha", [None, 0.5, 0.25, 0.05, 1 / 32, 0.01, 0.001])
 def test_the_fewest_losses_that_a_rule_finds_are_those_that_a_loop_finds(alpha, tolerance):
-    """1/32 is met exactly by five losses of five flips, and 1/60 and 0.05 of 60 by a net loss of 1 and 3, which still pass."""
+    """1/32 is met exactly by five losses of five flips, and 1/60 and 0.05 of 60 by a net loss of 1 and 3, which still
+    pass; 0.5 by the larger half of an odd number of flips. Ways are counted, since scipy's p is a digit off there."""
     n = 60
-    for flips, fewest in enumerate(stats._critical(n, alpha, tolerance).tolist()):
+    for flips in range(n + 1):
+        fewest = stats._critical(n, flips, alpha, tolerance)
         enough = [
             lost
             for lost in range(1, flips + 1)
             if 2 * lost - flips > tolerance * n
-            and (alpha is None or binomtest(lost, flips, 0.5, alternative="greater").pvalue <= alpha)
+            and (alpha is None or sum(comb(flips, k) for k in range(lost, flips + 1)) <= Fraction(alpha) * 2**flips)
         ]
         assert fewest == min(enough, default=fewest)
         assert enough or fewest > flips

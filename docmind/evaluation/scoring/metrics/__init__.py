@@ -14,11 +14,11 @@ from docmind.registry import Registry
 METRICS: Registry[Family] = Registry(
     "metric",
     [
-        ("hit@k", Family(hit, standard=(1, 3, 5, 10))),
-        ("mrr@k", Family(reciprocal_rank, standard=(5, 10))),
-        ("ndcg@k", Family(ndcg, standard=(10,))),
-        ("recall@k", Family(recall, standard=(5,))),
-        ("full@k", Family(full, standard=(3, 5))),
+        ("hit@k", Family(hit, standard=(1, 3, 5, 10), sees="ranks")),
+        ("mrr@k", Family(reciprocal_rank, standard=(5, 10), sees="ranks")),
+        ("ndcg@k", Family(ndcg, standard=(10,), sees="grades")),
+        ("recall@k", Family(recall, standard=(5,), sees="ranks")),
+        ("full@k", Family(full, standard=(3, 5), sees="ranks")),
         ("span_precision@k", Family(span_precision, standard=(5,))),
         ("span_recall@k", Family(span_recall, standard=(5,))),
         ("span_iou@k", Family(span_iou, standard=(5,))),
