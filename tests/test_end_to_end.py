@@ -61,7 +61,7 @@ def many_pages(place: Workplace) -> Workplace:
 def test_the_whole_matrix_is_scored_and_written(place, capsys):
     assert place.eval("--save-baseline") == 0
     found = place.results()
-    assert list(found) == ["schema", "fingerprint", "counts", "types", "leakage", "rules", "strategies"]
+    assert list(found) == ["schema", "fingerprint", "counts", "types", "splits", "leakage", "rules", "strategies"]
     assert found["schema"] == "docmind.results/2"
     assert set(found["fingerprint"]) == {"instrument", "treatment"}
     assert found["counts"] == {"answerable": 4, "unanswerable": 1, "left_out": 0, "errors": 0}

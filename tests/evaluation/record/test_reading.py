@@ -151,7 +151,7 @@ def test_a_field_less_or_more_at_any_object_is_refused_and_named(tmp_path, field
             read_record(written(path, more))
         tried += 1
         for key in at(fields, *place):
-            if (*place, key) == ("rules",):  # those of earlier versions
+            if (*place, key) in (("rules",), ("splits",)):  # files of earlier versions have none
                 continue
             if (
                 free & set(place)

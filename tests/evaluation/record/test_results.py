@@ -68,7 +68,7 @@ def made(graded, questions, treatment=None):
 def test_the_file_has_the_published_form(grade, questions, chunks) -> None:
     found = json.loads(dumps(made([grade("headers+vector", questions)], questions, {"code": "abc"})))
     strategy = found["strategies"]["headers+vector"]
-    assert list(found) == ["schema", "fingerprint", "counts", "types", "leakage", "rules", "strategies"]
+    assert list(found) == ["schema", "fingerprint", "counts", "types", "splits", "leakage", "rules", "strategies"]
     assert found["types"] == {"direct": ["p1"], "unanswerable": ["none"], "vague": ["p2"]}
     assert found["schema"] == "docmind.results/2"
     assert list(found["fingerprint"]["instrument"]) == ["answer_key", "pages", "questions", "gold_rule", "metrics"]
