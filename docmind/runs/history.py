@@ -98,7 +98,8 @@ def _read(data: bytes) -> tuple[Record | None, str]:
     try:
         return record_in(data), ""
     except FieldError as fault:
-        return None, str(fault).rstrip(".")
+        told = str(fault).rstrip(".")
+        return None, f"it {told}" if told.startswith("is ") else told
 
 
 def _git(place: Path, *arguments: str) -> bytes:
