@@ -288,10 +288,13 @@ def against_baseline(record: Record) -> Record | None:
 
 
 def over_time() -> None:
-    """The production strategy in the versions of the baseline."""
+    """The production strategy in the versions of the baseline, where there is a repository."""
+    commit = latest_commit(SETTINGS.baseline)
+    if not commit:
+        return
     st.subheader("Over time", anchor=False)
     try:
-        told, notes = versions(read_thresholds(SETTINGS.thresholds).production, latest_commit(SETTINGS.baseline))
+        told, notes = versions(read_thresholds(SETTINGS.thresholds).production, commit)
     except DocMindError as error:
         notice(str(error))
         return

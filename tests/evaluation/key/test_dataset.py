@@ -404,7 +404,7 @@ def test_a_key_is_read_as_it_is_written_without_any_document(tmp_path: Path) -> 
     )
     path.write_text(f"{json.dumps(lines[1])}\n{json.dumps(lines[1])}\n{{}}")
     with pytest.raises(
-        AnswerKeyError, match=r"(?s)faults in the answer key: 4.*the id 'b' stands in line 1 already.*:3: 'id'"
+        AnswerKeyError, match=r"(?s)faults in the answer key: 5.*the id 'b' stands in line 1 already.*:3: 'id'"
     ):
         read_written(path)
     path.write_text("")
