@@ -22,6 +22,7 @@ from docmind.config import Settings
 from docmind.corpus import FORMATS, pdf
 from docmind.errors import DocMindError, UsageError
 from docmind.evaluation.gate.compare import Change, compare
+from docmind.evaluation.gate.history import Point, points
 from docmind.evaluation.gate.thresholds import read_thresholds
 from docmind.evaluation.key.dataset import load_questions
 from docmind.evaluation.record.baseline import read_baseline
@@ -29,12 +30,14 @@ from docmind.evaluation.record.instrument import document_hashes
 from docmind.evaluation.record.reading import read_record
 from docmind.evaluation.record.timings import read_bench, read_timings
 from docmind.evaluation.record.types import QuestionResult, Record, StrategyResult
+from docmind.evaluation.reports import history
 from docmind.evaluation.reports.excerpts import NOWHERE, excerpt
-from docmind.evaluation.reports.tables import hardest, matrix, missed_by, percent
+from docmind.evaluation.reports.tables import FIRST, hardest, matrix, missed_by, percent
 from docmind.evaluation.scoring.stats import wilson
 from docmind.models import load
 from docmind.retrieval.engine import Engine
 from docmind.retrieval.strategies import read_strategies
+from docmind.runs.history import committed, latest_commit
 from docmind.serving import charts, markup, options
 from docmind.serving.panel import bar, notice, panel, telling
 from docmind.serving.uploads import MEGABYTES, TEXT_MEGABYTES, Told, Uploads
@@ -207,6 +210,7 @@ def draw(record: Record, path: Path, medians: Mapping[str, float], taken: str) -
     before = None
     if record.kind != "baseline":
         before = against_baseline(record)
+    over_time()
     try:
         questions, pages = answer_key(SETTINGS.questions.stat().st_mtime_ns, corpus.state(SETTINGS.corpus))
     except (DocMindError, OSError) as error:
@@ -284,6 +288,39 @@ def against_baseline(record: Record) -> Record | None:
         st.caption(f"{plural(found.questions, 'question')} can be compared.")
         st.dataframe(rows, height="content")
     return before
+
+
+def over_time() -> None:
+    """The production strategy in the versions of the baseline, where there is a repository."""
+    commit = latest_commit(SETTINGS.baseline)
+    if not commit:
+        return
+    st.subheader("Over time", anchor=False)
+    try:
+        told, notes = versions(read_thresholds(SETTINGS.thresholds).production, commit)
+    except DocMindError as error:
+        notice(str(error))
+        return
+    drawn = [
+        charts.Dated(f"{point.when} {point.name}", FIRST[metric][0], 100 * value, "; ".join(point.differs))
+        for point in told
+        for metric, value in point.figures.items()
+        if value is not None
+    ]
+    if drawn:
+        st.altair_chart(charts.history(drawn))
+    st.caption(history.LEGEND)
+    for note in notes:
+        notice(note)
+    rows = history.table(told)
+    st.dataframe([dict(zip(rows.header, row, strict=True)) for row in rows.rows], height="content")
+
+
+@st.cache_resource(max_entries=1, show_spinner="Reading earlier baselines …")
+def versions(strategy: str, commit: str) -> tuple[list[Point], tuple[str, ...]]:
+    """And what is not among them. As long as `commit` is checked out, the baseline has no other versions."""
+    found = committed(SETTINGS.baseline)
+    return list(points(found.versions, strategy)), found.notes
 
 
 def verdict(change: Change) -> str:

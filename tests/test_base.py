@@ -633,7 +633,15 @@ def test_the_record_keeps_what_the_tree_said_and_diff_tells_what_changed(place, 
     assert place.eval("--quiet", *PLACES, "--out", "anew") == 0
     kept = json.loads((place.root / "anew/latest.json").read_text())["rules"]
     assert kept == {
-        "thresholds": {"production": "prod", "min_hit_at_3": 0.9, "max_regression_pp": 3.0, "must_pass": ["q3"]},
+        "thresholds": {
+            "production": "prod",
+            "min_hit_at_3": 0.9,
+            "max_regression_pp": 3.0,
+            "must_pass": ["q3"],
+            "min": [],
+            "max_regression": [],
+            "min_compared": 0.8,
+        },
         "strategies": {"matrix": ["prod", SIDE], "gate": None, "names": {"prod": GOOD}},
     }
     place.thresholds(min_hit_at_3="0.6", must_pass="[q3, q1]")

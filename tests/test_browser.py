@@ -25,7 +25,10 @@ from handmade import DOCUMENTS, hits, questions, results
 from handmade_pdf import pdf
 from workplace import QUESTIONS
 
-from docmind.evaluation.reports import html
+from docmind.evaluation.gate.compare import compare
+from docmind.evaluation.key.dataset import Written
+from docmind.evaluation.record.instrument import document_hashes
+from docmind.evaluation.reports import diffpage, html
 from docmind.evaluation.reports.material import Material
 
 if TYPE_CHECKING:
@@ -79,6 +82,9 @@ def address(tmp_path_factory) -> Iterator[str]:
     environment = os.environ | keys | {"PYTHONPATH": str(ROOT), "TMPDIR": str(temp)}
     command = [sys.executable, "-m", "docmind.cli", "eval", "--quiet", "--save-baseline"]
     subprocess.run(command, cwd=project, env=environment, check=True)
+    author = ["-c", "user.name=A", "-c", "user.email=a@example.org", "-c", "commit.gpgsign=false"]
+    for step in (["init", "-q"], ["add", "results/baseline.json"], ["commit", "-q", "-m", "The first baseline"]):
+        subprocess.run(["git", *author, *step], cwd=project, check=True)
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
@@ -257,8 +263,9 @@ def test_the_evaluation_is_drawn(visit):
     page.get_by_role("tab", name="Evaluation").click()
     panel = page.get_by_role("tabpanel").filter(visible=True)
     panel.get_by_text("One question, every strategy").wait_for()
-    panel.locator("[data-testid=stVegaLiteChart] canvas, [data-testid=stVegaLiteChart] svg").nth(1).wait_for()
-    panel.locator("[data-testid=stDataFrame] canvas").nth(2).wait_for()
+    panel.get_by_text("Over time", exact=True).wait_for()
+    panel.locator("[data-testid=stVegaLiteChart] canvas, [data-testid=stVegaLiteChart] svg").nth(2).wait_for()
+    panel.locator("[data-testid=stDataFrame] canvas").nth(3).wait_for()
     panel.get_by_text("headers+rerank: found at 1").click()
     panel.locator("mark").filter(visible=True).first.wait_for()
     page.choose("Question", "q3: Who may go first class?")
@@ -349,3 +356,52 @@ def test_what_the_report_is_filtered_by_stands_in_its_address(chromium, tmp_path
     other.get_by_text("40 of 100 questions").wait_for()
     for opened in (page, other):
         opened.close()
+
+
+ATTACK = "<script>document.title='hacked'</script>"
+
+
+def test_a_page_of_two_runs_opens_as_its_address_says(chromium, tmp_path):
+    types = {"direct": [f"q{i:04}" for i in range(50)], "vague": [f"q{i:04}" for i in range(50, 100)]}
+    pages = document_hashes(DOCUMENTS.values())
+    old = results({"s+a": hits(60), "t+b": hits(40)}, types=types, pages=pages)
+    new = results({"s+a": hits(60, 8, 3), "t+b": hits(40, 4, 2)}, types=types, pages=pages)
+    asked = [Written(f"q{i:04}", f"What of {i}? {ATTACK}", "direct", i + 1, (("page.md", ATTACK),)) for i in range(100)]
+    shown = diffpage.render(
+        diffpage.Side("a.json", old), diffpage.Side(ATTACK, new), compare(old, new), asked, DOCUMENTS
+    )
+    (tmp_path / "diff.html").write_text(shown, encoding="utf-8")
+    address = (tmp_path / "diff.html").as_uri()
+    errors = []
+    page = chromium.new_page()
+    page.on("console", lambda said: errors.append(said.text) if said.type == "error" else None)
+    page.on("pageerror", lambda error: errors.append(str(error)))
+    rows = page.locator("#list > li").filter(visible=True)
+
+    def opened(part: str) -> str:
+        page.goto("about:blank")
+        page.goto(f"{address}{part}")
+        return page.locator("#count").inner_text()
+
+    # 8 + 3 flips of the first, 4 + 2 of the second; q0060 to q0062 are gained by the first, and vague.
+    assert opened("") == "17 of 17 flips"
+    assert opened("#strategy=s%2Ba&outcome=lost") == "8 of 17 flips"
+    assert opened("#type=vague") == "3 of 17 flips"
+    assert opened("#strategy=none&outcome=gained") == "5 of 17 flips"
+    assert opened("#question=q0003&strategy=t%2Bb") == "1 of 17 flips"
+    assert rows.count() == 1
+    told = rows.inner_text()
+    for text in ("lost, rank 1 → not found", "Lost at fusion", "page.md [10:20]", "0123456789", f"What of 3? {ATTACK}"):
+        assert text in told
+    page.get_by_role("link", name="4 lost by t+b").click()
+    page.get_by_text("4 of 17 flips").wait_for()
+    page.locator("#question").fill("q0001")
+    assert page.locator("#count").inner_text() == "1 of 17 flips"
+    assert page.evaluate("location.href") == f"{address}#strategy=t%2Bb&outcome=lost&question=q0001"
+    page.locator("#question").fill("of 2?")
+    assert page.locator("#count").inner_text() == "1 of 17 flips"
+    page.get_by_role("link", name="8 lost by s+a").click()
+    page.get_by_text("8 of 17 flips").wait_for()
+    assert page.title() == f"DocMind: {ATTACK} against a.json"
+    assert errors == []
+    page.close()

@@ -9,7 +9,7 @@ from io import TextIOWrapper
 
 import typer
 
-from docmind.cli import answers, chat, demo, evaluate, index, strategies
+from docmind.cli import answers, chat, demo, evaluate, history, index, strategies
 from docmind.cli.common import Judged, version
 from docmind.cli.terminal import Warnings, tell
 from docmind.errors import DocMindError
@@ -24,6 +24,8 @@ app.callback()(version)
 app.command("index")(index.index)
 app.command("eval")(evaluate.evaluate)
 app.command("diff")(evaluate.diff)
+app.command("history")(history.history)
+app.command("badge")(history.badge_command)
 app.command("answers")(answers.answers)
 app.command("chat")(chat.chat)
 app.command("strategies")(strategies.strategies)

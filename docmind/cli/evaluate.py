@@ -29,17 +29,20 @@ from docmind.cli.common import (
 )
 from docmind.cli.terminal import say, show, tell
 from docmind.config import Settings
+from docmind.corpus import load
 from docmind.errors import IncompleteError, UsageError
 from docmind.evaluation.gate.thresholds import read_thresholds
 from docmind.evaluation.gate.verdict import Verdict, failing
+from docmind.evaluation.key.dataset import read_written
 from docmind.evaluation.reports.diff import flips
 from docmind.evaluation.reports.diff import lines as difference
+from docmind.evaluation.reports.diffpage import Side, render
 from docmind.evaluation.reports.github import QUESTION_LENGTH
 from docmind.evaluation.reports.inert import cut
 from docmind.evaluation.reports.movements import changes, ranks
 from docmind.evaluation.reports.reading import judged_by
 from docmind.evaluation.reports.tables import by_type, matrix
-from docmind.files import check_writable
+from docmind.files import check_writable, write_atomic
 from docmind.retrieval.collection import Built
 from docmind.retrieval.strategies import Strategies, Strategy
 from docmind.runs.base import scored, terms
@@ -170,11 +173,23 @@ def _strategies(named: str | None, known: Strategies) -> tuple[Strategy, ...]:
 def diff(
     old: Annotated[Path, typer.Argument(metavar="A.json", help="A latest.json or baseline.json.")],
     new: Annotated[Path, typer.Argument(metavar="B.json", help="Another, which is held against it.")],
+    page: Annotated[Path | None, typer.Option("--html", help="Also write it to this file, as a page.")] = None,
+    corpus: Annotated[Path | None, typer.Option(help="The documents of B: the page then shows passages.")] = None,
+    questions: Annotated[Path | None, typer.Option(help="The answer key: the page then shows questions.")] = None,
 ) -> None:
     """Tell which questions the second run lost and gained against the first. It judges nothing and ends with 0."""
-    after = read(new)
-    for line in difference(compare(read(old), after), after.types):
+    if not page and (corpus or questions):
+        raise UsageError("--corpus and --questions are for the page. Name its file: --html FILE.")
+    before, after = read(old), read(new)
+    found = compare(before, after)
+    for line in difference(found, after.types):
         say(line)
+    if page:
+        documents = {document.id: document for document in load(corpus)} if corpus else {}
+        written = read_written(questions) if questions else ()
+        sides = Side(old.as_posix(), before), Side(new.as_posix(), after)
+        write_atomic({page: render(*sides, found, written, documents)})
+        say(f"Written to {page}.")
 
 
 def _say_verdict(verdict: Verdict, run: Evaluation) -> None:

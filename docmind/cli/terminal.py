@@ -120,7 +120,8 @@ def show(table: Table) -> None:
             out.print()
         shown = RichTable(box=SIMPLE_HEAD, padding=0, show_edge=False)
         for column in columns:
-            shown.add_column(inert(table.header[column]), no_wrap=True, justify="right" if column else "left")
+            in_words = column == 0 or (table.words and column == len(table.header) - 1)
+            shown.add_column(inert(table.header[column]), no_wrap=True, justify="left" if in_words else "right")
         for row in table.rows:
             shown.add_row(*(inert(row[column]) for column in columns))
         shown.width = out.measure(shown, options=out.options.update(max_width=1000)).maximum

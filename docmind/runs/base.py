@@ -298,7 +298,7 @@ def _joined(own: Strategies, base: Strategies | None) -> Strategies:
 
 def _said(thresholds: Thresholds) -> dict[str, object]:
     """The thresholds by key, as JSON, without those that say nothing."""
-    return thresholds.model_dump(mode="json", exclude_defaults=True)
+    return thresholds.model_dump(mode="json", exclude_none=True)
 
 
 def _file(strategies: Strategies) -> StrategiesFile:

@@ -97,6 +97,38 @@ def latency(points: Sequence[Timed]) -> alt.Chart:
     return chart
 
 
+class Dated(NamedTuple):
+    """A figure of a version, which is named by its day first; `differs` says what else it was measured with than the one
+    before, "" for nothing."""
+
+    version: str
+    metric: str
+    percent: float
+    differs: str
+
+
+def history(figures: Sequence[Dated]) -> alt.LayerChart:
+    """Percent by version in the order given, a line a metric; an upright where something else was measured with."""
+    import altair as alt
+
+    cells = [figure._asdict() for figure in figures]
+    versions = list(dict.fromkeys(figure.version for figure in figures))
+    days = alt.Axis(labelExpr="slice(datum.label, 0, 10)", labelAngle=0, labelOverlap=True)
+    base = alt.Chart(alt.InlineData(values=cells), height=260).encode(
+        x=alt.X("version:O", title=None, sort=versions, axis=days)
+    )
+    hues = alt.Scale(range=["#2f6f62", "#a2432b", "#6a7fa8"])
+    lines = base.mark_line(point=True).encode(
+        y=alt.Y("percent:Q", title="%", scale=alt.Scale(zero=False, padding=15)),
+        color=alt.Color("metric:N", title=None, scale=hues, legend=alt.Legend(orient="top")),
+        strokeDash=alt.StrokeDash("metric:N", title=None),
+        tooltip=["version:N", "metric:N", alt.Tooltip("percent:Q", format=".1f"), "differs:N"],
+    )
+    breaks = base.mark_rule(strokeDash=[2, 3], color="#5b6664").encode(tooltip=["version:N", "differs:N"])
+    layers: alt.LayerChart = breaks.transform_filter("datum.differs != ''") + lines
+    return layers
+
+
 def _mixed(share: float) -> str:
     """The colour that lies `share` of the way from LIGHT to DEEP."""
     return "#" + "".join(f"{round(a + share * (b - a)):02x}" for a, b in zip(LIGHT, DEEP, strict=True))

@@ -33,6 +33,7 @@ SHOWN = 80
 _NESTED: dict[int | str, type[Form]] = {"any": Place, "history": Message}
 _log = logging.getLogger(__name__)
 F = TypeVar("F", bound=Form)
+Q = TypeVar("Q")
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +45,27 @@ class AnswerKey:
     warnings: tuple[str, ...]
     sha256: str
     left_out: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """A question as it stands in `line`, its evidence not looked for: `gold` has of each piece the first alternative, a page and
+    its words. Without any the question is unanswerable."""
+
+    id: str
+    text: str
+    type: str | None
+    line: int
+    gold: tuple[tuple[str, str], ...]
+
+
+def read_written(path: Path) -> tuple[Written, ...]:
+    """The answer key in `path` without its documents, in its order. Raises as `load_questions` does, but knows nothing of what is
+    wrong with evidence."""
+    reader = _Reader(path, Pages((), lambda page: ""))
+    found = tuple(reader.read(_decode(path, _data(path)), reader.written))
+    _check(path, reader.faults, found)
+    return found
 
 
 def load_questions(
@@ -61,24 +83,32 @@ def load_questions(
     place counts. Raises AnswerKeyError, which tells every fault with its line; IncompleteError where the file holds no
     question or the filters leave none; UsageError where a filter's value is known to no question, but others are.
     """
-    try:
-        data = read_whole(path)
-    except OSError as error:
-        raise AnswerKeyError(
-            f"{path}: the answer key cannot be read: {error.strerror}. Name a file of JSON lines with --questions."
-        ) from error
+    data = _data(path)
     reader = _Reader(path, Pages(documents, why_left_out))
-    questions = reader.read(_decode(path, data))
-    if reader.faults:
-        raise AnswerKeyError(_summary(path, reader.faults))
-    if not questions:
-        raise IncompleteError(f"{path}: holds no question. Write one JSON object a line.")
+    questions = reader.read(_decode(path, data), reader.question)
+    _check(path, reader.faults, questions)
     for warning in reader.warnings:
         _log.warning("%s", warning)
     kept = _filter(questions, types, ids, path)
     return AnswerKey(
         kept, tuple(reader.warnings), hashlib.sha256(data).hexdigest(), left_out=len(questions) - len(kept)
     )
+
+
+def _data(path: Path) -> bytes:
+    try:
+        return read_whole(path)
+    except OSError as error:
+        raise AnswerKeyError(
+            f"{path}: the answer key cannot be read: {error.strerror}. Name a file of JSON lines with --questions."
+        ) from error
+
+
+def _check(path: Path, faults: Sequence[str], questions: Sequence[object]) -> None:
+    if faults:
+        raise AnswerKeyError(_summary(path, faults))
+    if not questions:
+        raise IncompleteError(f"{path}: holds no question. Write one JSON object a line.")
 
 
 def _decode(path: Path, data: bytes) -> str:
@@ -127,18 +157,24 @@ class _Reader:
         self._line_of: dict[str, int] = {}
         self._where = ""
 
-    def read(self, text: str) -> list[Question]:
-        """The questions of the lines that have the form. Lines end at line feeds alone: JSON may hold other breaks."""
+    def read(self, text: str, make: Callable[[Full | Short, int], Q]) -> list[Q]:
+        """What `make` makes of the lines that have the form, each with its number. Lines end at line feeds alone: JSON may hold
+        other breaks."""
         questions = []
         for number, line in enumerate(text.split("\n"), start=1):
             if line.strip():
                 self._where = f"{self._path}:{number}"
-                question = self._question(line, number)
-                if question:
-                    questions.append(question)
+                form = self._form(line, number)
+                if form:
+                    questions.append(make(form, number))
         return questions
 
-    def _question(self, line: str, number: int) -> Question | None:
+    def written(self, form: Full | Short, number: int) -> Written:
+        """As it stands there."""
+        gold = tuple((either[0].source, either[0].evidence) for either in self._pieces(form) if either)
+        return Written(form.id, form.question, form.type, number, gold)
+
+    def _form(self, line: str, number: int) -> Full | Short | None:
         try:
             from_json(line)  # stricter than json: no NaN, no endless nesting
             fields = json.loads(line, object_pairs_hook=_refuse_repeated)
@@ -149,9 +185,10 @@ class _Reader:
             self._fault(f"{short(fields, SHOWN)} is no JSON object. Write an object with id, question and gold.")
             return None
         self._name(fields.get("id"), number)
-        form = self._shape(Full, fields) if "gold" in fields else self._shape(Short, fields)
-        if form is None:
-            return None
+        return self._shape(Full, fields) if "gold" in fields else self._shape(Short, fields)
+
+    def question(self, form: Full | Short, number: int) -> Question:
+        """With its evidence located."""
         for doc_id in form.doc_ids or ():
             try:
                 self._pages.check(doc_id)

@@ -51,12 +51,19 @@ class Twice:
 
 
 def load(path: Path) -> object:
-    """The JSON in `path`. NaN, infinity and Twice stand in it, so that the field can be told. Raises FieldError where there is
-    none."""
+    """The JSON in `path`, as `parsed` has it. Raises FieldError where there is none."""
     try:
-        return json.loads(read_whole(path).decode("utf-8-sig"), object_pairs_hook=_once, parse_int=_integer)
+        data = read_whole(path)
     except OSError as error:
         raise FieldError(f"cannot be read: {error.strerror}.") from error
+    return parsed(data)
+
+
+def parsed(data: bytes) -> object:
+    """The JSON in `data`. NaN, infinity and Twice stand in it, so that the field can be told. Raises FieldError where there
+    is none."""
+    try:
+        return json.loads(data.decode("utf-8-sig"), object_pairs_hook=_once, parse_int=_integer)
     except RecursionError as error:
         raise FieldError("is not whole JSON (nested too deeply).") from error
     except ValueError as error:

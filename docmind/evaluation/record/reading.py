@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import get_args
 
 from docmind.errors import BaselineError, RecordError
-from docmind.evaluation.record.checking import FieldError, check_seal, load, validated, whole
+from docmind.evaluation.record.checking import FieldError, check_seal, load, parsed, validated, whole
 from docmind.evaluation.record.consistency import faults
 from docmind.evaluation.record.types import Kind, Record
 
@@ -35,6 +35,16 @@ def read_record(path: Path, kinds: tuple[Kind, ...] = KINDS) -> Record:
     except FieldError as fault:
         error, remedy = _ERRORS[kind]
         raise error(f"{path}: {fault} {remedy}") from fault
+
+
+def record_in(data: bytes) -> Record | None:
+    """The record in the bytes of a file; None where they are whole JSON that was never meant for one. Raises FieldError, which
+    names neither the file nor a remedy: there is none for what was committed once."""
+    fields = parsed(data)
+    named = fields.get("schema") if isinstance(fields, dict) else None
+    if not isinstance(named, str) or not named.startswith(tuple(f"docmind.{kind}/" for kind in KINDS)):
+        return None
+    return _record(fields, _kind(fields, KINDS), KINDS)
 
 
 def schema(kind: Kind) -> str:

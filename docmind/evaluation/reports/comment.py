@@ -12,7 +12,7 @@ from docmind.evaluation.gate.compare import Change, Flip
 from docmind.evaluation.gate.verdict import Verdict, probability
 from docmind.evaluation.record.types import HitResult
 from docmind.evaluation.reports import reading
-from docmind.evaluation.reports.excerpts import NOWHERE
+from docmind.evaluation.reports.excerpts import in_brief
 from docmind.evaluation.reports.inert import cut, html, markdown
 from docmind.evaluation.reports.material import Material, Report
 from docmind.evaluation.reports.movements import moved, ranks
@@ -192,13 +192,7 @@ def _flip(material: Material, question: Question, flip: Flip, displaced: bool) -
 def _instead(material: Material, hit: HitResult | str | None) -> str:
     if hit is None:
         return MISSING
-    if isinstance(hit, str):
-        return markdown(f"chunk {hit}")
-    if not hit.spans:
-        return NOWHERE
-    start, end = max(hit.spans, key=lambda span: span[1] - span[0])  # the body, as a rule, and no heading
-    passage = " ".join(material.documents[hit.source].text[start:end].split())
-    return f"{markdown(hit.source)}: {markdown(cut(passage, PASSAGE_LENGTH))}"
+    return ": ".join(markdown(part) for part in in_brief(hit, material.documents, PASSAGE_LENGTH) if part)
 
 
 def _listed(names: Sequence[str]) -> str:

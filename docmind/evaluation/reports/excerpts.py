@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
+from docmind.evaluation.record.types import HitResult
+from docmind.evaluation.reports.inert import cut
 from docmind.types import Document, Span, blocks_in
 
 CUT = 600
@@ -17,6 +19,17 @@ NOWHERE = "a passage that is in no document"
 """What is shown for one of a foreign retriever that could not be found in the documents."""
 
 Ranges = Sequence[tuple[int, int]]
+
+
+def in_brief(hit: HitResult | str, documents: Mapping[str, Document], length: int) -> tuple[str, str]:
+    """Where a hit is from, and on one line at most `length` characters of its longest part: the body as a rule, and no
+    heading. Of a chunk of a baseline only its id is known."""
+    if isinstance(hit, str):
+        return f"chunk {hit}", ""
+    if not hit.spans:
+        return NOWHERE, ""
+    start, end = max(hit.spans, key=lambda span: span[1] - span[0])
+    return hit.source, cut(" ".join(documents[hit.source].text[start:end].split()), length)
 
 
 def excerpt(document: Document, shown: Ranges, gold: Ranges) -> list[str]:

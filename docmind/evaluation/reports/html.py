@@ -1,18 +1,13 @@
 """Results as one HTML page that opens from disk: tables, a picture, and the questions with what was found. No network.
 
-The page is page.html, filled in by Jinja, which escapes every text; page.css and page.js stand in it, allowed by their
-hashes, and nothing else may be loaded or run. The questions are data in the page, which page.js shows as text.
+The page is page.html, filled in by pages.py. The questions are data in the page, which page.js shows as text.
 """
 
 from __future__ import annotations
 
-import json
 import math
-from base64 import b64encode
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from hashlib import sha256
-from importlib import resources
 from itertools import groupby
 from pathlib import PurePath
 from typing import Any, get_args
@@ -25,12 +20,13 @@ from docmind.evaluation.reports.excerpts import CUT, NOWHERE, Ranges, excerpt
 from docmind.evaluation.reports.inert import cut
 from docmind.evaluation.reports.material import Material, Report
 from docmind.evaluation.reports.movements import moved, ranks
-from docmind.evaluation.reports.reading import FIGURES, smallest_drop
+from docmind.evaluation.reports.pages import as_json, listed, page
+from docmind.evaluation.reports.reading import FIGURES, LOST_AT, smallest_drop
 from docmind.evaluation.reports.sections import about, sections
 from docmind.evaluation.reports.tables import MISSING, Table, matrix, missed_by, percent
 from docmind.evaluation.scoring.attribution import LostAt
 from docmind.evaluation.scoring.spans import WON_WITHIN
-from docmind.text import plural, visible
+from docmind.text import plural
 from docmind.types import Document, Question, Span, merge
 
 PAGE_MEGABYTES = 15
@@ -48,21 +44,15 @@ LOST = (None, *get_args(LostAt), "error")
 
 def render(material: Material) -> dict[str, str]:
     """`latest.html`."""
-    from jinja2 import Environment, StrictUndefined
-    from markupsafe import Markup
-
     record = material.record
-    style, script, page = (_file(name) for name in ("page.css", "page.js", "page.html"))
     names = list(record.strategies)
     scored = {name: value for name, s in record.strategies.items() if (value := s.metric("hit@3")) is not None}
     shown, data = matrix(record, material.medians), _data(material, names)
-    environment = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
-    filled = environment.from_string(page).render(
-        policy=f"default-src 'none'; img-src data:; style-src {_hash(style)}; script-src {_hash(script)}; "
-        "base-uri 'none'; form-action 'none'",
-        style=Markup(style),  # noqa: S704 - the package's own file
-        script=Markup(script),  # noqa: S704 - the package's own file
-        data=Markup(_json(data)),  # noqa: S704 - holds no "<"
+    filled = page(
+        "page.html",
+        "address.js",
+        "page.js",
+        data=data,
         counts=record.counts,
         errors=[(name, failed) for name, s in record.strategies.items() if (failed := _failed(s))],
         verdict=material.verdict,
@@ -84,39 +74,22 @@ def render(material: Material) -> dict[str, str]:
         plural=plural,
         points=lambda value: f"{100 * value:+.1f}",
         probability=probability,
-        listed=_listed,
+        listed=listed,
         in_pieces=lambda text: text.split("`"),
         figures=FIGURES,
         smallest_drop=smallest_drop,
         moved=moved(material.verdict) if material.verdict else None,
         ranks=ranks,
     )
-    return {"latest.html": visible(filled)}
+    return {"latest.html": filled}
 
 
 REPORT = Report(render, ("latest.html",))
 
 
-def _file(name: str) -> str:
-    return resources.files(__package__).joinpath(name).read_text(encoding="utf-8")
-
-
-def _hash(text: str) -> str:
-    return f"'sha256-{b64encode(sha256(text.encode()).digest()).decode()}'"
-
-
-def _json(value: object) -> str:
-    """ASCII, so that characters are bytes; without "<", so that no text can end the element it stands in."""
-    return json.dumps(value, separators=(",", ":")).replace("<", "\\u003c")
-
-
 def _failed(strategy: StrategyResult) -> list[tuple[str, str]]:
     """The questions that ended in an error, with its text."""
     return [(id_, cut(error, CUT)) for id_, error in strategy.errors.items()]
-
-
-def _listed(names: Sequence[str]) -> str:
-    return ", ".join(names[:10]) + (f" and {len(names) - 10} more" if len(names) > 10 else "")
 
 
 def _shades(table: Table) -> list[list[int | None]]:
@@ -189,12 +162,12 @@ def _data(material: Material, names: Sequence[str]) -> dict[str, Any]:
     questions = sorted(material.questions, key=lambda question: (-missed_by(material.record, question), question.id))
     rows = [_row(material, question, strategies, changed.get(question.id, {})) for question in questions]
     passages = _Passages(material.documents)
-    spent = len(_json(rows))
+    spent = len(as_json(rows))
     for question, row in zip(questions, rows, strict=True):
         before = len(passages.shown)
         gold = _gold(question, material.documents)
         hits = [_found(strategy.questions[question.id], passages, gold) for strategy in strategies]
-        spent += len(_json(hits)) + len(_json(passages.shown[before:]))
+        spent += len(as_json(hits)) + len(as_json(passages.shown[before:]))
         if spent > BUDGET:
             del passages.shown[before:]
             break
@@ -202,6 +175,7 @@ def _data(material: Material, names: Sequence[str]) -> dict[str, Any]:
     return {
         "strategies": names,
         "lost": LOST,
+        "told": LOST_AT,
         "key": f"{material.link}{quote(PurePath(material.key).as_posix())}" if material.link else "",
         "questions": rows,
         "passages": passages.shown,

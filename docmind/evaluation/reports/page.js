@@ -1,18 +1,9 @@
-"use strict";
 // Lists the questions of the page's data. All texts are untrusted: they are set as text, never as markup.
 
 const ROWS = 100; // at a time: thousands at once are slow to lay out
-const TOLD = {
-  chunking: "no single chunk holds the gold",
-  candidates: "no search ranked a chunk that holds the gold high enough",
-  fusion: "fusion ranked every chunk that holds the gold too low",
-  rerank: "reranking ranked every chunk that holds the gold too low",
-};
-
-const element = (id) => document.getElementById(id);
 const data = JSON.parse(element("data").textContent);
-const filters = ["text", "type", "split", "strategy", "outcome"].map(element);
-const [text, type, split, strategy, outcome] = filters;
+const filters = ["strategy", "text", "type", "split", "outcome"].map(element);
+const [strategy, text, type, split, outcome] = filters;
 const opened = new Set();
 let found = [];
 
@@ -35,11 +26,12 @@ function flip(question, s) {
   return state(question, s) === "hit" ? "gained" : "lost";
 }
 
+const chosen = () => data.strategies.indexOf(strategy.value);
 const rank = (n) => (n ? `rank ${n}` : "not found");
 
 function filter() {
   const words = text.value.toLowerCase().split(/\s+/);
-  const s = strategy.value;
+  const s = chosen();
   found = data.questions.filter((question) => {
     const searched = `${question.id} ${question.text}`.toLowerCase();
     return words.every((word) => searched.includes(word))
@@ -63,7 +55,7 @@ function show() {
 }
 
 function row(question) {
-  const s = strategy.value;
+  const s = chosen();
   const details = make("details", "", make("summary", "",
     make("span", "question", question.text),
     make("span", "facts", `${question.id} · ${question.type} · ${question.split}`),
@@ -87,9 +79,9 @@ function outcomeOf(question, s) {
 
 function inside(question, s) {
   const box = make("div", "inside");
-  const choose = (chosen) => {
-    for (const [i, button] of [...chips.children].entries()) button.setAttribute("aria-pressed", i === chosen);
-    what.replaceChildren(...whatWasFound(question, chosen));
+  const choose = (number) => {
+    for (const [i, button] of [...chips.children].entries()) button.setAttribute("aria-pressed", i === number);
+    what.replaceChildren(...whatWasFound(question, number));
   };
   const chips = make("div", "chips", ...data.strategies.map((name, i) => {
     const chip = make("button", "", `${name} `, make("span", `outcome ${state(question, i)}`, question.ranks[i] || "–"));
@@ -107,7 +99,7 @@ function inside(question, s) {
     box.append(make("figure", "", make("figcaption", "", `Gold, in ${page}`), make("blockquote", "", evidence || "the whole page")));
   }
   box.append(chips, what);
-  choose(Number(s));
+  choose(s);
   return box;
 }
 
@@ -116,7 +108,7 @@ function whatWasFound(question, s) {
   const place = data.lost[question.lost[s]];
   const told = {
     hit: `Won at ${rank(question.ranks[s])}.`,
-    missed: `Missed at 3 (${rank(question.ranks[s])}). Lost at ${place}: ${TOLD[place]}.`,
+    missed: `Missed at 3 (${rank(question.ranks[s])}). Lost at ${place}: ${data.told[place]}.`,
     unanswerable: "Unanswerable: there is nothing to find.",
     error: "Ended in an error.",
   }[is];
@@ -135,36 +127,9 @@ function passage([number, score]) {
   return make("li", "", make("p", "facts", `${page} · score ${score}`), make("p", "passage", ...marked));
 }
 
-// The filters stand in the address after "#", so that what is seen can be sent to others.
-function read() {
-  const given = new URLSearchParams(location.hash.slice(1));
-  if (![...given.keys()].some((name) => filters.includes(element(name)))) return false;
-  const chosen = data.strategies.indexOf(given.get("strategy"));
-  for (const control of filters) if (control !== strategy) control.value = given.get(control.id) ?? "";
-  if (chosen >= 0) strategy.value = chosen;
-  filter();
-  return true;
-}
-
-function write() {
-  const told = new URLSearchParams({ strategy: data.strategies[strategy.value] });
-  for (const control of filters) if (control !== strategy && control.value) told.set(control.id, control.value);
-  history.replaceState(null, "", `#${told}`);
-}
-
-for (const control of filters) {
-  control.addEventListener("input", () => {
-    filter();
-    write();
-  });
-}
-window.addEventListener("hashchange", () => {
-  if (read()) element("questions").scrollIntoView();
-});
 element("more").addEventListener("click", () => {
   const first = show();
   element("list").children[first].querySelector("summary").focus();
 });
 element("browser").hidden = false;
-if (read()) element("questions").scrollIntoView();
-else filter();
+keepInAddress(filters, filter, element("questions"));

@@ -7,11 +7,20 @@ from collections.abc import Iterator
 from docmind.evaluation.gate.answers import AnswersVerdict
 from docmind.evaluation.gate.verdict import Verdict
 from docmind.evaluation.reports.tables import percent
+from docmind.evaluation.scoring.attribution import LostAt
 
 FIGURES = (
     "p: McNemar's exact test, one-sided for a loss, adjusted after Holm over the strategies that are judged. Interval: "
     "paired bootstrap, percentile; within noise: it holds 0."
 )
+
+LOST_AT: dict[LostAt, str] = {
+    "chunking": "no single chunk holds the gold",
+    "candidates": "no search ranked a chunk that holds the gold high enough",
+    "fusion": "fusion ranked every chunk that holds the gold too low",
+    "rerank": "reranking ranked every chunk that holds the gold too low",
+}
+"""What it means that a question was lost there."""
 
 
 def smallest_drop(verdict: Verdict) -> str:

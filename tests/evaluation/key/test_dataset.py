@@ -7,7 +7,7 @@ import pytest
 
 from docmind.corpus.markdown import document
 from docmind.errors import AnswerKeyError, IncompleteError, UsageError
-from docmind.evaluation.key.dataset import load_questions
+from docmind.evaluation.key.dataset import Written, load_questions, read_written
 from docmind.types import Document, Question, Section, Span, Turn
 
 SICK = "# Sick\nYou get 10 days.\n"
@@ -386,3 +386,27 @@ def test_a_filter_that_is_partly_unknown_is_a_wrong_name(load) -> None:
 def test_a_fault_outside_the_filter_is_told_all_the_same(load) -> None:
     with pytest.raises(AnswerKeyError):
         load(*TYPED, {**BOOK, "id": "d", "source": "x.md"}, ids=["a"])
+
+
+def test_a_key_is_read_as_it_is_written_without_any_document(tmp_path: Path) -> None:
+    path = tmp_path / "key.jsonl"
+    either = {"any": [{"source": "x.md", "evidence": "one"}, {"source": "y.md", "evidence": "other"}]}
+    lines = [
+        {"id": "a", "question": "Which?", "type": "direct", "gold": [either, {"source": "z.md", "evidence": "two"}]},
+        {"id": "b", "question": "Whose?", "source": "x.md", "evidence": "three"},
+        {"id": "c", "question": "Where?", "source": None, "evidence": None},
+    ]
+    path.write_text("\n\n".join(map(json.dumps, lines)))
+    assert read_written(path) == (
+        Written("a", "Which?", "direct", 1, (("x.md", "one"), ("z.md", "two"))),
+        Written("b", "Whose?", None, 3, (("x.md", "three"),)),
+        Written("c", "Where?", None, 5, ()),
+    )
+    path.write_text(f"{json.dumps(lines[1])}\n{json.dumps(lines[1])}\n{{}}")
+    with pytest.raises(
+        AnswerKeyError, match=r"(?s)faults in the answer key: 5.*the id 'b' stands in line 1 already.*:3: 'id'"
+    ):
+        read_written(path)
+    path.write_text("")
+    with pytest.raises(IncompleteError, match="holds no question"):
+        read_written(path)

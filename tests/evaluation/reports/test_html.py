@@ -20,6 +20,7 @@ from docmind.evaluation.record.types import Counts, HitResult, MetricsRule, Ques
 from docmind.evaluation.reports import html, markdown
 from docmind.evaluation.reports.html import render
 from docmind.evaluation.reports.material import Material
+from docmind.evaluation.reports.pages import as_json
 from docmind.evaluation.reports.sections import sections
 from docmind.evaluation.reports.tables import matrix
 from docmind.evaluation.scoring.leakage import Leakage
@@ -273,8 +274,8 @@ def test_the_hardest_questions_come_first_and_passages_stand_once():
 def test_over_the_budget_the_easiest_questions_go_without_passages_and_are_counted(monkeypatch):
     assert "The passages of" not in page()
     whole = data(page())
-    first = len(html._json(whole["questions"][0]["hits"])) + len(html._json(whole["passages"][:2]))
-    rows = len(html._json([{k: v for k, v in question.items() if k != "hits"} for question in whole["questions"]]))
+    first = len(as_json(whole["questions"][0]["hits"])) + len(as_json(whole["passages"][:2]))
+    rows = len(as_json([{k: v for k, v in question.items() if k != "hits"} for question in whole["questions"]]))
     monkeypatch.setattr(html, "BUDGET", rows + first)
     text = page()
     assert ["hits" in question for question in data(text)["questions"]] == [True, False, False]
