@@ -8,6 +8,7 @@ from __future__ import annotations
 from pathlib import PurePath
 
 from docmind.evaluation.gate.verdict import Verdict, failing
+from docmind.evaluation.reports.comment import MEANING
 from docmind.evaluation.reports.inert import cut, unlinked
 from docmind.evaluation.reports.material import Material, Report
 from docmind.text import visible
@@ -40,7 +41,7 @@ def render(material: Material) -> dict[str, str]:
 
 def failed(error: str, code: int) -> dict[str, str]:
     """`latest.annotations.txt` of a run that `error` ended with this exit code."""
-    told = f"there is no verdict (exit code {code}): {cut(error, ERROR_LENGTH)}"
+    told = f"there is no verdict (exit code {code}: {MEANING[code]}): {cut(error, ERROR_LENGTH)}"
     return {"latest.annotations.txt": f"{_error(told)}\n"}
 
 

@@ -162,12 +162,14 @@ def test_the_comment_of_an_error_has_a_line_for_each_of_its_own_and_nothing_else
     [(name, text)] = comment.failed("2 faults:\n\n/lgtm @team\n| a <b>", 2).items()
     assert name == "latest.comment.md"
     assert text == (
-        "### ⚠️ Retrieval: no verdict\n\nThe run ended before it could judge (exit code 2):\n\n"
+        "### ⚠️ Retrieval: no verdict\n\nThe run ended before it could judge "
+        "(exit code 2: wrong or missing input, or a fault):\n\n"
         "- 2 faults:\n- /lgtm @\u200bteam\n- \\| a &lt;b&gt;\n"
     )
     [(name, text)] = github.failed("a\n::error::b", 3).items()
     assert name == "latest.annotations.txt"
-    assert text == "::error title=retrieval gate::there is no verdict (exit code 3): a%0A::error::b\n"
+    told = "there is no verdict (exit code 3: not comparable or incomplete): a%0A::error::b"
+    assert text == f"::error title=retrieval gate::{told}\n"
     assert len(comment.failed("&" * 99_999, 2)["latest.comment.md"].encode()) < comment.LIMIT
 
 
