@@ -13,7 +13,7 @@ set -euo pipefail
 GAP=$'\xe2\x80\x8b' # takes no room, and parts what would be a mention or an address
 
 # No control character, and no character that is cut in two.
-plain() { { iconv -c -f UTF-8 -t UTF-8 || true; } | LC_ALL=C tr -d '\000-\010\013-\037\177'; }
+plain() { { iconv -c -f UTF-8 -t UTF-8 2> /dev/null || true; } | LC_ALL=C tr -d '\000-\010\013-\037\177'; }
 
 # Nobody is mentioned and nothing is linked to. As evaluation/reports/inert.py has it.
 unlinked() { sed -e "s/[@#]/&$GAP/g" -e "s/GH-/&$GAP/g" -e "s|://|:$GAP//|g" -e "s/[Ww][Ww][Ww]\./&$GAP/g"; }
@@ -21,9 +21,12 @@ unlinked() { sed -e "s/[@#]/&$GAP/g" -e "s/GH-/&$GAP/g" -e "s|://|:$GAP//|g" -e 
 # Each line an item of a list, in which Markdown and tags are characters.
 items() { sed -e '/^[[:space:]]*$/d' -e 's/&/\&amp;/g' -e 's/</\&lt;/g' -e 's/[][\`*_|~!]/\\&/g' -e 's/^[[:space:]]*/- /'; }
 
-why=$(plain < "$RUNNER_TEMP/docmind.why" 2> /dev/null || true)
-why=${why:-The run ended before it could judge. Its log says why.}
-told=$(tail -c 4000 "$RUNNER_TEMP/docmind.log" 2> /dev/null | plain | sed -e '/^[[:space:]]*$/d' | tail -n 15 || true)
+why="The run ended before it could judge. Its log says why."
+if [ -f "$RUNNER_TEMP/docmind.why" ]; then why=$(plain < "$RUNNER_TEMP/docmind.why"); fi
+told=""
+if [ -f "$RUNNER_TEMP/docmind.log" ]; then
+  told=$(tail -c 4000 "$RUNNER_TEMP/docmind.log" | plain | sed -e '/^[[:space:]]*$/d' | tail -n 15)
+fi
 
 mkdir -p -- "$OUT"
 if [ ! -f "$OUT/latest.comment.md" ]; then
@@ -32,7 +35,7 @@ if [ ! -f "$OUT/latest.comment.md" ]; then
     printf '%s\n' "$why" "$told" | unlinked | items
   } > "$OUT/latest.comment.md"
   printf '%s\n' "there is no verdict: $why" "$told" | unlinked | sed -e '/^$/d' -e 's/%/%25/g' |
-    awk '{ printf "%s%s", NR > 1 ? "%0A" : "::error title=retrieval gate::", $0 } END { print "" }' \
+    awk '{ printf "%s%s", (NR > 1 ? "%0A" : "::error title=retrieval gate::"), $0 } END { print "" }' \
       > "$OUT/latest.annotations.txt"
 fi
 

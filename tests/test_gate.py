@@ -20,8 +20,8 @@ from docmind.cli import main
 from docmind.evaluation.record.baseline import baseline, read_baseline
 from docmind.evaluation.record.reading import read_record
 from docmind.evaluation.record.writing import dumps
-from docmind.evaluation.reports.comment import MEANING
 from docmind.evaluation.reports.inert import markdown, unlinked
+from docmind.evaluation.reports.reading import MEANING
 from docmind.models import load
 from docmind.parameters import Part, parameter
 from docmind.protocols import Progress

@@ -28,9 +28,6 @@ _CHECKED: Mapping[bool | None, str] = {True: "✅", False: "❌", None: "⚠️"
 SIGNS = {PASSED: "✅", FAILED: "❌", INCOMPLETE: "⚠️"}
 """Of a verdict, by exit code."""
 
-MEANING = {2: "wrong or missing input, or a fault", 3: "not comparable or incomplete"}
-"""Of the exit codes that stand for no verdict."""
-
 
 @dataclass(frozen=True, slots=True)
 class Block:
@@ -61,7 +58,7 @@ def no_verdict(what: str, error: str, code: int, length: int = ERROR_LENGTH) -> 
     """The text where a run on `what` ended before it was judged: of the error's first `length` characters each line for
     itself."""
     lines = [f"- {markdown(told)}" for told in cut(error, length).splitlines() if told.strip()]
-    ended = f"exit code {code}: {MEANING[code]}"
+    ended = f"exit code {code}: {reading.MEANING[code]}"
     head = f"### {SIGNS[INCOMPLETE]} {what}: no verdict\n\nThe run ended before it could judge ({ended}):\n"
     return fit([Block(head, lines)], LIMIT)
 

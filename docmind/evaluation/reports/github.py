@@ -8,9 +8,9 @@ from __future__ import annotations
 from pathlib import PurePath
 
 from docmind.evaluation.gate.verdict import Verdict, failing
-from docmind.evaluation.reports.comment import MEANING
 from docmind.evaluation.reports.inert import cut, unlinked
 from docmind.evaluation.reports.material import Material, Report
+from docmind.evaluation.reports.reading import MEANING
 from docmind.text import visible
 
 LIMIT = 10

@@ -9,8 +9,8 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 
-from docmind.evaluation.reports.comment import MEANING
 from docmind.evaluation.reports.material import Material, Report
+from docmind.evaluation.reports.reading import MEANING
 
 FILE = "latest.outputs.txt"
 

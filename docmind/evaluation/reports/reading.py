@@ -10,6 +10,9 @@ FIGURES = (
     "paired bootstrap, percentile; within noise: it holds 0."
 )
 
+MEANING = {2: "wrong or missing input, or a fault", 3: "not comparable or incomplete"}
+"""Of the exit codes that stand for no verdict."""
+
 
 def smallest_drop(verdict: Verdict) -> str:
     """How small a true drop the rule of the gate would find, or that it could find none."""
