@@ -145,10 +145,8 @@ def test_annotations_and_outputs(text):
             [written] = files.values()
             *lines, end = written.split("\n")
             assert end == ""
-            for (
-                line
-            ) in lines:  # a runner reads what begins with "::", and a line ends for it with a carriage return too
-                assert not re.search(r"[\x00-\x1f]", line)
+            for line in lines:  # a runner reads what begins with "::"
+                assert not re.search(r"[\x00-\x08\x0a-\x1f]", line)  # a line ends with a carriage return too
                 assert re.match(r"::(error|warning) [^:]*::[^\r\n]*$|[a-z_0-9]+=[^\r\n]*$", line)
                 told = line.partition("::")[2].partition("::")[2]
                 assert not ALIVE.search(told)

@@ -1,5 +1,6 @@
 """The gate's reports say what the verdict says, stay within their sizes, and text of questions does nothing in them."""
 
+import json
 import random
 import re
 from itertools import pairwise
@@ -14,7 +15,7 @@ from docmind.evaluation.gate.compare import compare
 from docmind.evaluation.gate.thresholds import Thresholds
 from docmind.evaluation.gate.verdict import judge
 from docmind.evaluation.record.types import HitResult, QuestionResult
-from docmind.evaluation.reports import comment, diff, github, junit, trec
+from docmind.evaluation.reports import comment, diff, github, junit, outputs, trec
 from docmind.evaluation.reports.inert import cut, html, markdown
 from docmind.evaluation.reports.material import Material
 from docmind.evaluation.scoring.measures import measure
@@ -579,3 +580,28 @@ def test_a_diff_with_a_baseline_names_the_chunk_alone():
 def test_a_diff_of_what_cannot_be_compared_says_so_first():
     lines = list(diff.lines(compare(results({"s": {"q1": 1}}), results({"t": {"q1": 1}})), {}))
     assert lines[0] == "not comparable: no strategy is in both"
+
+
+def outputs_of(found):
+    [(name, text)] = found.items()
+    assert name == "latest.outputs.txt"
+    return dict(line.split("=", 1) for line in text.splitlines())
+
+
+def test_outputs_are_the_verdict_and_the_figures_of_the_production_strategy():
+    found = broken()
+    told = outputs_of(outputs.render(found))
+    metrics = found.record["s"].metrics
+    assert (told["headline"], told["production"]) == ("failed", "s")
+    assert json.loads(told["figures"]) == metrics
+    assert told["hit_at_3"] == str(metrics["hit@3"])
+    assert len(told) == 3 + len(metrics)
+
+
+def test_where_there_is_no_figure_there_is_no_output():
+    told = outputs_of(outputs.render(incomplete()))
+    assert told == {"headline": "not comparable or incomplete", "production": "s", "figures": "{}"}
+    assert outputs_of(outputs.failed("a\nhit_at_1=1", 3)) == {
+        "headline": "no verdict: not comparable or incomplete",
+        "figures": "{}",
+    }
