@@ -7,8 +7,9 @@ BIN = .venv/bin
 eval: .venv/installed ## score all strategies, print the table, write results/latest.*
 	$(BIN)/python eval/run_retrieval.py
 
-check: .venv/installed ## fail where retrieval or the answers became worse than the committed results
-	$(BIN)/python eval/run_retrieval.py --check && $(BIN)/python eval/run_answers.py --check
+check: .venv/installed ## fail where retrieval or the answers became worse than the committed results; by those of another commit: BASE=origin/main
+	judge() { $(BIN)/python "$$1" --check $${BASE:+--base "$$BASE"} $${ACCEPT:+--accept "$$ACCEPT"}; }; \
+		judge eval/run_retrieval.py && judge eval/run_answers.py
 
 test: .venv/installed ## run the tests, but for those marked as slow
 	$(BIN)/python -m pytest -m "not slow"

@@ -1,8 +1,9 @@
-"""Posts what a finished workflow run found to its pull request: one comment, edited in place ever after.
+"""Posts what a finished workflow run found to its pull request: one comment for each name, edited in place ever after.
 
 It runs with a token that may write, so it uses the standard library alone, takes the pull request from GitHub and never
 from the folder it is given, and reads that folder's files as text. Whoever opened the pull request may have written that
 text: above it stands what GitHub says of the run, and nothing in it mentions, commands, loads or links to another place.
+They choose the names too, and with them at most which of the comments on their own pull request this is.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from http.client import HTTPException
 from pathlib import Path
 from typing import Any
@@ -24,7 +26,15 @@ from urllib.request import Request, urlopen
 FILES = ("latest.comment.md", "latest.answers.comment.md")
 """Of retrieval and of answers; either may be missing."""
 
-MARKER = "<!-- docmind:retrieval -->"
+NAME = re.compile(r"[a-z0-9-]{1,40}")
+"""What a comment may be called: a folder of that name holds its text."""
+
+MOST = 10
+"""Comments on one pull request."""
+
+MARKER = re.compile(rf"<!-- docmind:{NAME.pattern} -->")
+"""How each of them begins, with its name."""
+
 AUTHOR = ("github-actions[bot]", "Bot")
 """Login and type of the user that a workflow's own token writes as."""
 
@@ -73,13 +83,22 @@ class Api:
 
 
 def main(arguments: Sequence[str], environ: Mapping[str, str], sleep: Callable[[float], None] = time.sleep) -> int:
-    """Post the file of the folder that `arguments` names, and return the exit code: 0 posted, or rightly not; 1 not."""
+    """Post the files of the folder that `arguments` names, and return the exit code: 0 posted, or rightly not; 1 not all."""
+    given_up = False
     try:
         run = json.loads(Path(environ["GITHUB_EVENT_PATH"]).read_text(encoding="utf-8"))["workflow_run"]
-        reports = [text for name in FILES if (text := read(Path(*arguments) / name)) is not None]
-        body = compose(reports, run, f"{environ['GITHUB_SERVER_URL']}/{environ['GITHUB_REPOSITORY']}/blob/")
+        repository, own = (
+            environ["GITHUB_REPOSITORY"],
+            f"{environ['GITHUB_SERVER_URL']}/{environ['GITHUB_REPOSITORY']}/blob/",
+        )
         api = Api(environ["GITHUB_API_URL"], environ["GITHUB_TOKEN"])
-        _say(_patiently(lambda: publish(api, environ["GITHUB_REPOSITORY"], run, body), sleep))
+        for name in names(Path(*arguments)):
+            try:
+                body = compose(name, reports(Path(*arguments) / name), run, own)
+                _say(_patiently(partial(publish, api, repository, run, name, body), sleep))
+            except GivenUpError as reason:  # of this one; the others are posted
+                _say(f"::error::No comment {name} was posted: {reason}")
+                given_up = True
     except LeftError as reason:
         _say(f"::warning::No comment was posted: {reason}")
     except GivenUpError as reason:
@@ -90,7 +109,29 @@ def main(arguments: Sequence[str], environ: Mapping[str, str], sleep: Callable[[
         told = " ".join(f"{type(error).__name__}: {error}".split())
         _say(f"::error::No comment was posted: the event or a reply has not the form expected ({told}).")
         return 1
-    return 0
+    return int(given_up)
+
+
+def names(folder: Path) -> list[str]:
+    """Those that the run left a folder for. Another name is never shown: it could be a command to this job's log."""
+    found = sorted(path.name for path in folder.iterdir()) if folder.is_dir() else []
+    if not found:
+        raise LeftError("the run left no text. Its log says why.")
+    if not all(map(NAME.fullmatch, found)):
+        raise GivenUpError("a name is not of a-z, 0-9 and -, 40 characters at most.")
+    if len(found) > MOST:
+        raise GivenUpError(f"the run has {len(found)} names. One pull request gets {MOST} comments at most.")
+    return found
+
+
+def reports(folder: Path) -> list[str]:
+    """The texts in `folder`, of retrieval first."""
+    if folder.is_symlink() or not folder.is_dir():
+        raise GivenUpError("it is no folder.")
+    found = [text for name in FILES if (text := read(folder / name)) is not None]
+    if not found:
+        raise GivenUpError(f"the run left no {FILES[0]}. Its log says why.")
+    return found
 
 
 def read(path: Path) -> str | None:
@@ -109,16 +150,14 @@ def read(path: Path) -> str | None:
         raise GivenUpError(f"{path.name} is not UTF-8: {error.reason} at byte {error.start}.") from None
 
 
-def compose(reports: Sequence[str], run: Mapping[str, Any], own: str) -> str:
-    """The comment: the marker, how the run ended as GitHub says, the reports with nothing in them that does anything, and
-    which run it is of. Links to addresses that begin with `own` stay."""
-    if not reports:
-        raise LeftError(f"the run left no {FILES[0]}. Its log says why.")
+def compose(name: str, reports: Sequence[str], run: Mapping[str, Any], own: str) -> str:
+    """The comment: the marker, how the run ended and which it is as GitHub says, first, where no report can hide it; then the
+    reports with nothing in them that does anything. Links to addresses that begin with `own` stay."""
     ended = str(run["conclusion"]).replace("_", " ")
     body = (
-        f"{MARKER}\n**The checks of this pull request ended with: {ended}.** Below is what its own files report.\n\n"
+        f"<!-- docmind:{name} -->\n**{name}: the checks of this pull request ended with: {ended}.** Below is what its own files "
+        f"report. [The run of {run['head_sha'][:7]}]({run['html_url']}) has the full report.\n\n"
         + "\n".join(inert(report, own) for report in reports)
-        + f"\n[The run of {run['head_sha'][:7]}]({run['html_url']}) has the full report.\n"
     )
     if len(body) > LIMIT:
         raise GivenUpError(f"the comment would have {len(body):,} characters. GitHub takes {LIMIT:,}.")
@@ -133,10 +172,11 @@ INERT = (
     (r"<(?!/?(?:details|summary)>)", "&lt;"),
     (r"!(?=\[)", rf"\g<0>{GAP}"),
     (r"\](?=[(:])", rf"\g<0>{GAP}"),
-    (r":(?=//)|(?<=ww)w(?=\.)", rf"\g<0>{GAP}"),
+    (r":(?=//)|(?i:(?<=ww)w)(?=\.)", rf"\g<0>{GAP}"),
     (r"(?<![A-Za-z0-9])@(?=\w)|@(?=[\w-]+\.\w)|#(?=\d)|\bGH-(?=\d)", rf"\g<0>{GAP}"),
     (r"(?m)^[ >*+.\d-]*(?=/)", rf"\g<0>{GAP}"),  # a bot's command begins a line
-    (r"(?m)(?<=\n)(?= {0,3}(?:#{1,6}(?: |$)|=+ *$|-+ *$))", GAP),  # of headings the first line may be one
+    # Of headings the first line may be one; others stand in quotes and lists too.
+    (r"(?m)(?<=\n)([ >*+.)\d-]*?)(?=#{1,6}(?: |$)|=+ *$|-+ *$)", rf"\1{GAP}"),
 )
 """What in a report does something, and what stands there instead. A report that DocMind wrote looks the same afterwards."""
 
@@ -151,15 +191,20 @@ def inert(report: str, own: str) -> str:
     return "".join(parts)
 
 
-def publish(api: Api, repository: str, run: Mapping[str, Any], body: str) -> str:
-    """Edit the comment of an earlier run, or post the first one, and say which. Done again, it does no harm."""
+def publish(api: Api, repository: str, run: Mapping[str, Any], name: str, body: str) -> str:
+    """Edit the comment of that name of an earlier run, or post the first one, and say which. Done again, it does no harm."""
     number = pull_request(api, repository, run)
     comments = api.pages(f"/repos/{repository}/issues/{number}/comments")  # the oldest first
-    if (comment := next(filter(_is_ours, comments), None)) is None:
-        api.call("POST", f"{api.url}/repos/{repository}/issues/{number}/comments", {"body": body})
-        return f"Posted to pull request {number}."
-    api.call("PATCH", f"{api.url}/repos/{repository}/issues/comments/{comment['id']}", {"body": body})
-    return f"Edited the comment of pull request {number}."
+    ours = 0
+    for comment in filter(_is_ours, comments):
+        if comment["body"].startswith(f"<!-- docmind:{name} -->"):
+            api.call("PATCH", f"{api.url}/repos/{repository}/issues/comments/{comment['id']}", {"body": body})
+            return f"Edited the comment {name} of pull request {number}."
+        ours += 1
+    if ours >= MOST:
+        raise GivenUpError(f"pull request {number} has {ours} comments of other names. It gets {MOST} at most.")
+    api.call("POST", f"{api.url}/repos/{repository}/issues/{number}/comments", {"body": body})
+    return f"Posted {name} to pull request {number}."
 
 
 def pull_request(api: Api, repository: str, run: Mapping[str, Any]) -> int:
@@ -184,8 +229,9 @@ def pull_request(api: Api, repository: str, run: Mapping[str, Any]) -> int:
 
 
 def _is_ours(comment: Mapping[str, Any]) -> bool:
+    """Whether it is of any name."""
     user = comment["user"] or {}  # null: the account was deleted
-    return (user.get("login"), user.get("type")) == AUTHOR and (comment["body"] or "").startswith(MARKER)
+    return (user.get("login"), user.get("type")) == AUTHOR and MARKER.match(comment["body"] or "") is not None
 
 
 def _patiently(publish: Callable[[], str], sleep: Callable[[float], None]) -> str:

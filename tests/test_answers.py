@@ -502,7 +502,10 @@ def test_committed_answers_that_were_edited_are_refused(saved, capsys):
     assert saved.run("--check") == 2
     assert "was changed after it was written" in capsys.readouterr().err
     comment = (saved.out / "latest.answers.comment.md").read_text(encoding="utf-8")
-    assert comment.startswith("### ⚠️ Answers: no verdict\n\nThe run ended before it could judge (exit code 2):\n\n- ")
+    assert comment.startswith(
+        "### ⚠️ Answers: no verdict\n\nThe run ended before it could judge "
+        "(exit code 2: wrong or missing input, or a fault):\n\n- "
+    )
     assert "was changed after it was written" in comment
 
 

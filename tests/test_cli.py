@@ -319,7 +319,7 @@ def test_a_run_without_a_verdict_leaves_no_report_of_another(reported, monkeypat
     if stage:
         monkeypatch.setattr(stage, raising(BaseException("a panic")))
     assert reported.eval(*LEXICAL, *options) == code
-    told = ["latest.annotations.txt", "latest.comment.md"] if "--check" in options else []
+    told = ["latest.annotations.txt", "latest.comment.md", "latest.outputs.txt"] if "--check" in options else []
     assert sorted(path.name for path in reported.out.iterdir()) == sorted(
         [*told, "latest.answers.jsonl", "latest.json"]
     )

@@ -22,8 +22,11 @@ SCRIPT = Path(__file__).parent.parent / "scripts" / "comment.py"
 MARKER = "<!-- docmind:retrieval -->"
 TEXT = "### ✅ Retrieval: the gate passed\n"
 SHA = "1a2b3c4" + 33 * "0"
-ABOVE = f"{MARKER}\n**The checks of this pull request ended with: timed out.** Below is what its own files report.\n\n"
-BODY = f"{ABOVE}{TEXT}\n[The run of 1a2b3c4](https://github.test/runs/5) has the full report.\n"
+ABOVE = (
+    f"{MARKER}\n**retrieval: the checks of this pull request ended with: timed out.** Below is what its own files report. "
+    "[The run of 1a2b3c4](https://github.test/runs/5) has the full report.\n\n"
+)
+BODY = f"{ABOVE}{TEXT}"
 
 
 def pull(number=7, sha=SHA, label="guest:bigger-chunks", state="open"):
@@ -50,9 +53,9 @@ def run():
 
 @pytest.fixture
 def folder(tmp_path):
-    """The downloaded artifact."""
-    folder = tmp_path / "artifact"
-    folder.mkdir()
+    """What was downloaded of the artifact of one name; others lie beside it."""
+    folder = tmp_path / "artifacts" / "retrieval"
+    folder.mkdir(parents=True)
     (folder / "latest.comment.md").write_text(TEXT, encoding="utf-8")
     return folder
 
@@ -79,7 +82,7 @@ def post(environ, folder):
 
     def start():
         done = subprocess.run(
-            [sys.executable, "-I", SCRIPT, folder],
+            [sys.executable, "-I", SCRIPT, folder.parent],
             env={**os.environ, **environ()},
             capture_output=True,
             encoding="utf-8",
@@ -103,7 +106,7 @@ def post_at_once(environ, folder, capsys, monkeypatch):
 
     def start():
         waits = []
-        code = comment.main([str(folder)], environ(), waits.append)
+        code = comment.main([str(folder.parent)], environ(), waits.append)
         said = "".join(capsys.readouterr())
         assert TOKEN not in said
         return code, said, waits
@@ -122,7 +125,7 @@ def chatter(github, count):
 
 def test_the_first_run_posts(github, post):
     chatter(github, 2)
-    assert post() == (0, "Posted to pull request 7.\n")
+    assert post() == (0, "Posted retrieval to pull request 7.\n")
     assert [comment["body"] for comment in github.comments] == ["remark 0", "remark 1", BODY]
 
 
@@ -132,7 +135,7 @@ def test_a_later_run_edits_the_comment_wherever_it_stands(github, post, earlier,
     chatter(github, earlier)
     ours = github.comment(f"{MARKER}\nold")
     chatter(github, 2)
-    assert post() == (0, "Edited the comment of pull request 7.\n")
+    assert post() == (0, "Edited the comment retrieval of pull request 7.\n")
     assert ours["body"] == BODY
     assert len(github.comments) == earlier + 3
     assert len([request for request in github.requests if "/issues/7/comments?" in request]) == pages
@@ -164,7 +167,7 @@ def test_of_two_comments_of_its_own_the_oldest_is_edited(github, post):
 )
 def test_a_comment_that_is_not_its_own_is_left_alone(github, post, user, body):
     github.comment(body, user)
-    assert post() == (0, "Posted to pull request 7.\n")
+    assert post() == (0, "Posted retrieval to pull request 7.\n")
     assert [comment["body"] for comment in github.comments] == [body, BODY]
 
 
@@ -184,7 +187,7 @@ def test_where_the_token_may_not_write_the_verdict_stands(github, post, method):
 
 def test_any_other_refusal_fails_with_what_github_says(github, post):
     github.faults = [Fault("POST", 422)]
-    assert post() == (1, "::error::No comment was posted: GitHub answered 422: stand-in fault 422\n")
+    assert post() == (1, "::error::No comment retrieval was posted: GitHub answered 422: stand-in fault 422\n")
     assert len(writes(github)) == 1
 
 
@@ -194,7 +197,7 @@ def test_a_fault_that_passes_is_waited_for(github, post_at_once, method, status)
     github.faults = [Fault(method, status), Fault(method, status)]
     code, said, waits = post_at_once()
     assert (code, waits) == (0, [1, 2])
-    assert said.endswith("Trying again.\nPosted to pull request 7.\n")
+    assert said.endswith("Trying again.\nPosted retrieval to pull request 7.\n")
     assert [comment["body"] for comment in github.comments] == [BODY]
 
 
@@ -203,7 +206,7 @@ def test_a_post_that_was_kept_though_it_seemed_to_fail_is_not_made_twice(github,
     github.faults = [Fault("POST", status, kept=True)]
     code, said, _ = post_at_once()
     assert (code, len(github.comments), github.comments[0]["body"]) == (0, 1, BODY)
-    assert said.endswith("Edited the comment of pull request 7.\n")
+    assert said.endswith("Edited the comment retrieval of pull request 7.\n")
 
 
 @pytest.mark.parametrize("status", [0, 503])
@@ -211,7 +214,7 @@ def test_after_five_tries_it_gives_up(github, post_at_once, status):
     github.faults = [Fault("POST", status)] * 9
     code, said, waits = post_at_once()
     assert (code, waits, len(writes(github))) == (1, [1, 2, 4, 8], 5)
-    assert said.splitlines()[-1].startswith("::error::No comment was posted: GitHub ")
+    assert said.splitlines()[-1].startswith("::error::No comment retrieval was posted: GitHub ")
     assert github.comments == []
 
 
@@ -219,7 +222,7 @@ def test_a_github_that_is_not_there_is_tried_five_times(github, post_at_once):
     github.__exit__()
     code, said, waits = post_at_once()
     assert (code, waits) == (1, [1, 2, 4, 8])
-    assert said.splitlines()[-1].startswith("::error::No comment was posted: GitHub could not be reached: ")
+    assert said.splitlines()[-1].startswith("::error::No comment retrieval was posted: GitHub could not be reached: ")
 
 
 @pytest.mark.parametrize("status", [403, 429, 503])
@@ -287,7 +290,7 @@ def test_a_filter_that_github_overlooks_does_no_harm(github, post, monkeypatch):
 
     monkeypatch.setattr(github, "answer", all_pulls)
     github.pulls = [pull(9, label="victim:main"), pull()]
-    assert post() == (0, "Posted to pull request 7.\n")
+    assert post() == (0, "Posted retrieval to pull request 7.\n")
 
 
 def test_a_fork_that_is_gone_has_no_pull_request(github, post, run):
@@ -295,9 +298,85 @@ def test_a_fork_that_is_gone_has_no_pull_request(github, post, run):
     assert post() == (0, "::warning::No comment was posted: the fork is gone.\n")
 
 
-def test_a_run_that_left_no_file_gets_no_comment(github, post, folder):
+@pytest.mark.parametrize("parents", [1, 0])
+def test_a_run_that_left_no_artifact_gets_no_comment(github, post, folder, parents):
     (folder / "latest.comment.md").unlink()
-    assert post() == (0, "::warning::No comment was posted: the run left no latest.comment.md. Its log says why.\n")
+    folder.rmdir()
+    if parents:
+        folder.parent.rmdir()
+    assert post() == (0, "::warning::No comment was posted: the run left no text. Its log says why.\n")
+    assert not github.requests
+
+
+def name_it(folder, name, text=TEXT):
+    """The artifact of another name, beside that of `folder`."""
+    (folder.parent / name).mkdir()
+    (folder.parent / name / "latest.comment.md").write_text(text, encoding="utf-8")
+
+
+def test_each_name_has_a_comment_of_its_own(github, post, folder):
+    other = github.comment("<!-- docmind:handbook -->\nold")
+    longer = github.comment("<!-- docmind:handbook-2 -->\nold")
+    name_it(folder, "handbook", "of the handbook\n")
+    assert post() == (0, "Edited the comment handbook of pull request 7.\nPosted retrieval to pull request 7.\n")
+    assert other["body"] == ABOVE.replace("retrieval", "handbook") + "of the handbook\n"
+    assert longer["body"] == "<!-- docmind:handbook-2 -->\nold"
+    assert github.comments[2]["body"] == BODY
+
+
+def test_one_text_that_cannot_be_posted_keeps_no_other_back(github, post, folder):
+    name_it(folder, "a", "x" * 70_000)
+    (folder.parent / "b").mkdir()
+    code, said = post()
+    assert code == 1
+    assert [line[:36] for line in said.splitlines()] == [
+        "::error::No comment a was posted: th",
+        "::error::No comment b was posted: th",
+        "Posted retrieval to pull request 7.",
+    ]
+    assert [comment["body"] for comment in github.comments] == [BODY]
+
+
+@pytest.mark.parametrize(
+    "name", ["Retrieval", "a b", "a_b", "x" * 41, "a\n::error::b", "é", "a -->", "latest.comment.md"]
+)
+def test_a_name_of_another_form_posts_nothing_and_is_not_shown(github, post, folder, name):
+    name_it(folder, name)
+    said = "::error::No comment was posted: a name is not of a-z, 0-9 and -, 40 characters at most.\n"
+    assert post() == (1, said)
+    assert not github.requests
+
+
+def test_a_run_has_ten_names_at_most(github, post, folder):
+    for number in range(10):
+        name_it(folder, f"n{number}")
+    assert post() == (
+        1, "::error::No comment was posted: the run has 11 names. One pull request gets 10 comments at most.\n"
+    )  # fmt: skip
+    assert not github.requests
+
+
+def test_a_pull_request_has_ten_comments_at_most_however_many_runs(github, post, folder):
+    for number in range(9):
+        github.comment(f"<!-- docmind:n{number} -->\nold")
+    chatter(github, 3)
+    assert post() == (0, "Posted retrieval to pull request 7.\n")
+    name_it(folder, "another")
+    assert post() == (
+        1,
+        "::error::No comment another was posted: pull request 7 has 10 comments of other names. It gets 10 at most.\n"
+        "Edited the comment retrieval of pull request 7.\n",
+    )
+    assert len(github.comments) == 13
+
+
+def test_a_folder_that_is_a_link_is_not_followed(github, post, folder, tmp_path):
+    name_it(folder, "true")
+    (folder / "latest.comment.md").unlink()
+    folder.rmdir()
+    (folder.parent / "true").rename(tmp_path / "true")
+    folder.symlink_to(tmp_path / "true")
+    assert post() == (1, "::error::No comment retrieval was posted: it is no folder.\n")
     assert not github.requests
 
 
@@ -335,7 +414,7 @@ OWN = "https://github.test/acme/handbook/blob/"
 def test_what_a_fork_writes_into_its_report_does_nothing(github, post, folder, line, live):
     (folder / "latest.comment.md").write_text(f"### first\n{line}\n", encoding="utf-8")
     assert post()[0] == 0
-    text = github.comments[0]["body"].removeprefix(f"{ABOVE}### first").partition("\n[The run of")[0]
+    text = github.comments[0]["body"].removeprefix(f"{ABOVE}### first")
     assert not re.search(live, text), text
 
 
@@ -351,7 +430,7 @@ def test_what_docmind_writes_is_posted_as_it_looks(github, post, folder):
     [report] = comment.render(material).values()
     (folder / "latest.comment.md").write_text(report, encoding="utf-8")
     assert post()[0] == 0
-    posted = github.comments[0]["body"].removeprefix(ABOVE).partition("\n[The run of")[0]
+    posted = github.comments[0]["body"].removeprefix(ABOVE)
     assert posted.replace("\u200b", "") == report.replace("\u200b", "")
     assert posted.count(f"]({OWN}abc/eval/questions.jsonl#L") == 22
 
@@ -360,7 +439,7 @@ def test_a_marker_in_the_text_shows_and_hides_nothing(github, post, folder):
     (folder / "latest.comment.md").write_text(f"{MARKER} a <!-- b", encoding="utf-8")
     post()
     [comment] = github.comments
-    assert comment["body"].startswith(f"{ABOVE}&lt;!-- docmind:retrieval --> a &lt;!-- b\n")
+    assert comment["body"].startswith(f"{ABOVE}&lt;!-- docmind:retrieval --> a &lt;!-- b")
     assert comment["body"].count("<!--") == 1
 
 
@@ -377,7 +456,7 @@ def test_a_marker_in_the_text_shows_and_hides_nothing(github, post, folder):
 )
 def test_what_github_would_not_take_is_refused(github, post, folder, written, reason):
     (folder / "latest.comment.md").write_bytes(written)
-    assert post() == (1, f"::error::No comment was posted: {reason}\n")
+    assert post() == (1, f"::error::No comment retrieval was posted: {reason}\n")
     assert not github.requests
 
 
@@ -392,19 +471,28 @@ def test_a_link_is_not_followed(github, post, folder, tmp_path):
     (tmp_path / "secret").write_text("of this machine", encoding="utf-8")
     (folder / "latest.comment.md").unlink()
     (folder / "latest.comment.md").symlink_to(tmp_path / "secret")
-    assert post() == (1, "::error::No comment was posted: latest.comment.md is a link. Only a file is read.\n")
+    assert post() == (
+        1,
+        "::error::No comment retrieval was posted: latest.comment.md is a link. Only a file is read.\n",
+    )
     assert not github.requests
 
 
 @pytest.mark.parametrize("event", ["", "[]", "{}", '{"workflow_run": null}', '{"workflow_run": {"head_sha": null}}'])
 def test_an_event_of_another_form_is_told_in_one_line(tmp_path, event):
     (tmp_path / "event.json").write_text(event)
-    (tmp_path / "latest.comment.md").write_text("text")
+    (tmp_path / "artifacts" / "retrieval").mkdir(parents=True)
+    (tmp_path / "artifacts" / "retrieval" / "latest.comment.md").write_text("text")
     told = {"GITHUB_EVENT_PATH": str(tmp_path / "event.json"), "GITHUB_API_URL": "http://127.0.0.1:9"}
     told |= {"GITHUB_REPOSITORY": REPOSITORY, "GITHUB_SERVER_URL": "https://github.test"}
     environ = {**os.environ, **told, "GITHUB_TOKEN": TOKEN}
     done = subprocess.run(
-        [sys.executable, SCRIPT, tmp_path], env=environ, capture_output=True, text=True, timeout=30, check=False
+        [sys.executable, SCRIPT, tmp_path / "artifacts"],
+        env=environ,
+        capture_output=True,
+        text=True,
+        timeout=30,
+        check=False,
     )
     assert done.returncode == 1
     assert (done.stdout + done.stderr).startswith("::error::No comment was posted")

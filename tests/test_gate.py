@@ -21,6 +21,7 @@ from docmind.evaluation.record.baseline import baseline, read_baseline
 from docmind.evaluation.record.reading import read_record
 from docmind.evaluation.record.writing import dumps
 from docmind.evaluation.reports.inert import markdown, unlinked
+from docmind.evaluation.reports.reading import MEANING
 from docmind.models import load
 from docmind.parameters import Part, parameter
 from docmind.protocols import Progress
@@ -167,11 +168,13 @@ def checked(place, capsys) -> Callable[..., tuple[int, str]]:
             assert code in (2, 3)
             head, *lines = filter(None, place.report("comment.md").splitlines())
             assert head == "### ⚠️ Retrieval: no verdict"
-            assert lines[0] == f"The run ended before it could judge (exit code {code}):"
+            assert lines[0] == f"The run ended before it could judge (exit code {code}: {MEANING[code]}):"
             error = said.removeprefix("error: ").splitlines()
             assert lines[1:] == [f"- {markdown(line)}" for line in error]
             [command] = place.report("annotations.txt").splitlines()
-            assert command.startswith(f"::error title=retrieval gate::there is no verdict (exit code {code}): ")
+            assert command.startswith(
+                f"::error title=retrieval gate::there is no verdict (exit code {code}: {MEANING[code]}): "
+            )
             assert unlinked(error[-1]).replace("%", "%25") in command
         return code, said
 

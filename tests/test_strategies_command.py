@@ -64,3 +64,21 @@ def test_a_wrong_file_ends_with_2(capsys, tmp_path):
     assert "matrix.0: unknown chunker 'header'" in capsys.readouterr().err
     assert main(["strategies", "--strategies-file", str(tmp_path / "none.yaml")]) == 2
     assert "Name a file with --strategies-file" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("text", "more", "needed"),
+    [
+        ("matrix: [headers+bm25]", [], "retrieval"),
+        ("strategies: {mine: {url: 'http://localhost/x'}}", [], ""),
+        ("strategies: {mine: {url: 'http://localhost/x'}}\nmatrix: [mine, headers+bm25]", [], "retrieval"),
+        ("strategies: {mine: {url: 'http://localhost/x'}}\nmatrix: [mine, headers+bm25]", ["--strategies", "mine"], ""),
+    ],
+)
+def test_it_says_which_extras_a_run_needs(tmp_path, capsys, text, more, needed):
+    path = tmp_path / "strategies.yaml"
+    path.write_text(text)
+    assert main(["strategies", "--needs", "--strategies-file", str(path), *more]) == 0
+    assert capsys.readouterr().out == f"{needed}\n"
+    if more:
+        assert main(["strategies", "--strategies-file", str(path), *more]) == 2

@@ -3,21 +3,43 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from typing import Annotated
+
+import typer
 
 from docmind.chunking import CHUNKERS
 from docmind.chunking import PRESETS as CHUNKER_PRESETS
-from docmind.cli.common import DEFAULTS, StrategiesFileOption
+from docmind.cli.common import DEFAULTS, BaseOption, StrategiesFileOption
 from docmind.cli.terminal import out, say, show
+from docmind.config import Settings
+from docmind.errors import UsageError
 from docmind.evaluation.reports.tables import Table
 from docmind.parameters import declared, written
 from docmind.retrieval import MODES
 from docmind.retrieval import PRESETS as MODE_PRESETS
 from docmind.retrieval.strategies import Strategy, read_strategies
-from docmind.spec import EXAMPLE
+from docmind.runs.base import scored
+from docmind.spec import EXAMPLE, names
 
 
-def strategies(strategies_file: StrategiesFileOption = DEFAULTS.strategies) -> None:
+def strategies(
+    strategies_file: StrategiesFileOption = DEFAULTS.strategies,
+    needs: Annotated[
+        bool, typer.Option("--needs", help="Tell only which extras of DocMind a run of them needs, on one line.")
+    ] = False,
+    wanted: Annotated[
+        str | None, typer.Option("--strategies", help="With --needs: of these, comma-separated, and not of the matrix.")
+    ] = None,
+    base: BaseOption = None,
+) -> None:
     """List the parts of a strategy with their parameters, and the strategies of the file."""
+    if needs:
+        known = scored(Settings(strategies=strategies_file, base=base))
+        chosen = known.matrix if wanted is None else [known.find(name) for name in names(wanted)]
+        out.print("retrieval" if any(each.foreign is None for each in chosen) else "")
+        return
+    if wanted is not None or base is not None:
+        raise UsageError("--strategies and --base say of what --needs tells. Give --needs too.")
     known = read_strategies(strategies_file)
     say(f"A strategy is CHUNKER+MODE, such as {EXAMPLE}.")
     _show("Chunkers", _parts("chunker", CHUNKERS.items()))

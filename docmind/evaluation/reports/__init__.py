@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from docmind.evaluation.reports import comment, github, html, junit, markdown, trec
+from docmind.evaluation.reports import comment, github, html, junit, markdown, outputs, trec
 from docmind.evaluation.reports.material import Material, Report
 from docmind.registry import Registry
 
@@ -16,6 +16,7 @@ REPORTS: Registry[Report] = Registry(
         ("html", html.REPORT),
         ("junit", junit.REPORT),
         ("github", github.REPORT),
+        ("outputs", outputs.REPORT),
         ("trec", trec.REPORT),
     ],
 )

@@ -65,7 +65,8 @@ def no_verdict(what: str, error: str, code: int, length: int = ERROR_LENGTH) -> 
     """The text where a run on `what` ended before it was judged: of the error's first `length` characters each line for
     itself."""
     lines = [f"- {markdown(told)}" for told in cut(error, length).splitlines() if told.strip()]
-    head = f"### {SIGNS[INCOMPLETE]} {what}: no verdict\n\nThe run ended before it could judge (exit code {code}):\n"
+    ended = f"exit code {code}: {reading.MEANING[code]}"
+    head = f"### {SIGNS[INCOMPLETE]} {what}: no verdict\n\nThe run ended before it could judge ({ended}):\n"
     return fit([Block(head, lines)], LIMIT)
 
 

@@ -11,7 +11,7 @@ from docmind.evaluation.gate.verdict import Verdict, failing, falls
 from docmind.evaluation.reports.inert import cut, unlinked
 from docmind.evaluation.reports.material import Material, Report
 from docmind.evaluation.reports.movements import ranks
-from docmind.evaluation.reports.reading import judged_by
+from docmind.evaluation.reports.reading import MEANING, judged_by
 from docmind.text import visible
 
 LIMIT = 10
@@ -44,7 +44,7 @@ def render(material: Material) -> dict[str, str]:
 
 def failed(error: str, code: int) -> dict[str, str]:
     """`latest.annotations.txt` of a run that `error` ended with this exit code."""
-    told = f"there is no verdict (exit code {code}): {cut(error, ERROR_LENGTH)}"
+    told = f"there is no verdict (exit code {code}: {MEANING[code]}): {cut(error, ERROR_LENGTH)}"
     return {"latest.annotations.txt": f"{_error(told)}\n"}
 
 

@@ -21,6 +21,8 @@ LOST_AT: dict[LostAt, str] = {
     "rerank": "reranking ranked every chunk that holds the gold too low",
 }
 """What it means that a question was lost there."""
+MEANING = {2: "wrong or missing input, or a fault", 3: "not comparable or incomplete"}
+"""Of the exit codes that stand for no verdict."""
 
 
 def smallest_drop(verdict: Verdict) -> str:

@@ -1,5 +1,6 @@
 """The gate's reports say what the verdict says, stay within their sizes, and text of questions does nothing in them."""
 
+import json
 import random
 import re
 from html import escape
@@ -15,7 +16,7 @@ from docmind.evaluation.gate.compare import compare
 from docmind.evaluation.gate.thresholds import Minimum, Regression, Thresholds
 from docmind.evaluation.gate.verdict import judge
 from docmind.evaluation.record.types import HitResult, QuestionResult
-from docmind.evaluation.reports import comment, diff, github, junit, movements, trec
+from docmind.evaluation.reports import comment, diff, github, junit, movements, outputs, trec
 from docmind.evaluation.reports import html as html_report
 from docmind.evaluation.reports.inert import cut, html, markdown
 from docmind.evaluation.reports.material import Material
@@ -165,12 +166,14 @@ def test_the_comment_of_an_error_has_a_line_for_each_of_its_own_and_nothing_else
     [(name, text)] = comment.failed("2 faults:\n\n/lgtm @team\n| a <b>", 2).items()
     assert name == "latest.comment.md"
     assert text == (
-        "### ⚠️ Retrieval: no verdict\n\nThe run ended before it could judge (exit code 2):\n\n"
+        "### ⚠️ Retrieval: no verdict\n\nThe run ended before it could judge "
+        "(exit code 2: wrong or missing input, or a fault):\n\n"
         "- 2 faults:\n- /lgtm @\u200bteam\n- \\| a &lt;b&gt;\n"
     )
     [(name, text)] = github.failed("a\n::error::b", 3).items()
     assert name == "latest.annotations.txt"
-    assert text == "::error title=retrieval gate::there is no verdict (exit code 3): a%0A::error::b\n"
+    told = "there is no verdict (exit code 3: not comparable or incomplete): a%0A::error::b"
+    assert text == f"::error title=retrieval gate::{told}\n"
     assert len(comment.failed("&" * 99_999, 2)["latest.comment.md"].encode()) < comment.LIMIT
 
 
@@ -673,3 +676,28 @@ def test_every_report_repeats_one_verdict(found):
     for row in movements.moved(verdict).rows if verdict.movements else ():
         assert f'<th scope="row">{row[0]}</th>' in page
         assert f"| {' | '.join([markdown(row[0]), *row[1:-1]])} |" in text
+
+
+def outputs_of(found):
+    [(name, text)] = found.items()
+    assert name == "latest.outputs.txt"
+    return dict(line.split("=", 1) for line in text.splitlines())
+
+
+def test_outputs_are_the_verdict_and_the_figures_of_the_production_strategy():
+    found = broken()
+    told = outputs_of(outputs.render(found))
+    metrics = found.record["s"].metrics
+    assert (told["headline"], told["production"]) == ("failed", "s")
+    assert json.loads(told["figures"]) == metrics
+    assert told["hit_at_3"] == str(metrics["hit@3"])
+    assert len(told) == 3 + len(metrics)
+
+
+def test_where_there_is_no_figure_there_is_no_output():
+    told = outputs_of(outputs.render(incomplete()))
+    assert told == {"headline": "not comparable or incomplete", "production": "s", "figures": "{}"}
+    assert outputs_of(outputs.failed("a\nhit_at_1=1", 3)) == {
+        "headline": "no verdict: not comparable or incomplete",
+        "figures": "{}",
+    }
