@@ -1,0 +1,256 @@
+"""Which runs of a passage's words stand in some documents, and where. It knows words, no sources and no offsets.
+
+Any five words in a row are looked up in an index, and from their places on each run is followed by an automaton of the
+passage. So the time is linear in the passage and in the places of its words, whatever repeats itself.
+"""
+
+from __future__ import annotations
+
+from array import array
+from bisect import bisect_right
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import accumulate
+
+from docmind.foreign.automaton import Automaton
+from docmind.foreign.wording import WORD, parts, pieces, weight, wording
+from docmind.types import Document, Span, merge
+
+RUN = 5
+"""Words that a run has at least, where the passage has as many: fewer stand anywhere by accident."""
+SOLID = 10
+"""Words that one of the runs has at least, where it is not half of the passage. What is put together from phrases that are in
+use everywhere is no passage of a document that uses them too."""
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """Where a passage stands in a document: `matched` of the `total` that its words weigh."""
+
+    document: Document
+    matched: int
+    total: int
+    spans: tuple[Span, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class _Run:
+    """The passage's words `start` to `end`, and where in the documents' row they end, rising."""
+
+    start: int
+    end: int
+    ends: Sequence[int]
+
+    @property
+    def places(self) -> Iterator[tuple[int, int]]:
+        """The words of the row, those of overlapping places as one."""
+        first = last = -1
+        for end in self.ends:
+            start = end - (self.end - self.start)
+            if start >= last:
+                if last > 0:
+                    yield first, last
+                first = start
+            last = end
+        yield first, last
+
+
+class _Passage:
+    """The words of a passage as numbers; those that no document has are below 0.
+
+    `fives` are any five in a row. What a passage says again counts once: `weights` is 0 for words in no five that is new.
+    """
+
+    def __init__(self, words: Sequence[str], numbers: Mapping[str, int]) -> None:
+        self.words = words
+        unknown: dict[str, int] = {}
+        self.row = [numbers.get(word) or unknown.setdefault(word, -1 - len(unknown)) for word in words]
+        self.fives: set[tuple[int, ...]] = set()
+        new = bytearray(b"\1" * len(words) if len(words) < RUN else len(words))
+        for at, five in enumerate(_fives(self.row)):
+            if five not in self.fives:
+                self.fives.add(five)
+                new[at : at + RUN] = b"\1" * RUN
+        weights = [weight(word) for word in words]
+        self._sums = [0, *accumulate(weights)]
+        self._weights = [each if counts else 0 for each, counts in zip(weights, new, strict=True)]
+        self.total = sum(self._weights)
+
+    def weighs(self, start: int, end: int) -> int:
+        """What the words from `start` to `end` weigh, new or not."""
+        return self._sums[end] - self._sums[start]
+
+    def matched(self, seen: bytearray) -> int:
+        """What the words weigh that are 1 in `seen`."""
+        return sum(each for each, one in zip(self._weights, seen, strict=True) if one)
+
+
+class Matcher:
+    """Documents as one row of numbers, one a word, with a gap, 0, behind each document.
+
+    `_heads[h]` is the last place of any five words whose hash ends like h, `_before[i]` the last such before the place i.
+    """
+
+    def __init__(self, documents: Iterable[Document]) -> None:
+        self._documents = tuple(documents)
+        self._numbers: dict[str, int] = {}
+        self._row = array("I")
+        self._starts = array("I")
+        self._ends = array("I")
+        self._firsts: list[int] = []
+        known: dict[str, list[tuple[int, int, int]]] = {}
+        for document in self._documents:
+            self._firsts.append(len(self._row))
+            for at, piece in pieces(document.text):
+                if (numbered := known.get(piece)) is None:
+                    numbered = known[piece] = [(self._number(word), *place) for word, *place in parts(piece)]
+                for number, start, end in numbered:
+                    self._row.append(number)
+                    self._starts.append(at + start)
+                    self._ends.append(at + end)
+            self._row.append(0)
+            self._starts.append(len(document.text))
+            self._ends.append(len(document.text))
+        self._spelt = ["", *self._numbers]
+        self._mask = (1 << len(self._row).bit_length()) - 1
+        self._heads = array("i", [-1]) * (self._mask + 1)
+        self._before = array("i")
+        for at, hashed in enumerate(map(hash, _fives(self._row))):
+            self._before.append(self._heads[hashed & self._mask])
+            self._heads[hashed & self._mask] = at
+
+    def _number(self, word: str) -> int:
+        return self._numbers.setdefault(word, len(self._numbers) + 1)
+
+    def find(self, words: Sequence[str]) -> tuple[Found, ...]:
+        """The documents in which most of `words` stands, all that are equal; none where it is less than half."""
+        passage = _Passage(words, self._numbers)
+        runs = self._whole(passage) if passage.total < RUN * WORD else self._runs(passage)
+        found = [self._found(self._documents[number], passage, placed) for number, placed in runs.items()]
+        most = max((each.matched for each in found), default=0)
+        return tuple(each for each in found if each.matched == most and most * 2 >= passage.total)
+
+    def _whole(self, passage: _Passage) -> Mapping[int, Sequence[_Run]]:
+        """Of each document the places of a passage that is too short for a run: it stands there as a whole, or not."""
+        ends: defaultdict[int, list[int]] = defaultdict(list)
+        if min(passage.row, default=0) > 0:
+            row, wanted = self._row.tobytes(), array("I", passage.row).tobytes()
+            at = row.find(wanted)
+            while at >= 0:
+                first, inside = divmod(at, self._row.itemsize)
+                if not inside:
+                    ends[self._document_at(first)].append(first + len(passage.row))
+                at = row.find(wanted, at + 1)
+        return {number: [_Run(0, len(passage.row), places)] for number, places in ends.items()}
+
+    def _runs(self, passage: _Passage) -> Mapping[int, Sequence[_Run]]:
+        """Of each document its runs, the longest first, each with words that no longer one has."""
+        automaton = Automaton(passage.row)
+        ends: defaultdict[int, defaultdict[tuple[int, int], list[int]]] = defaultdict(lambda: defaultdict(list))
+        for first, last in _stretches(self._places(passage)):
+            there = ends[self._document_at(first)]
+            for start, end, at in automaton.runs(self._row, first, last + RUN):
+                if passage.weighs(start, end) >= RUN * WORD:
+                    there[start, end].append(at)
+        found = {number: _longest(there, passage) for number, there in ends.items()}
+        return {number: runs for number, runs in found.items() if runs}
+
+    def _places(self, passage: _Passage) -> list[int]:
+        """Where any five words of the passage stand, rising."""
+        found = []
+        for at in {self._heads[hash(five) & self._mask] for five in passage.fives}:
+            while at >= 0:
+                if tuple(self._row[at : at + RUN]) in passage.fives:
+                    found.append(at)
+                at = self._before[at]
+        return sorted(found)
+
+    def _document_at(self, at: int) -> int:
+        return bisect_right(self._firsts, at) - 1
+
+    def _found(self, document: Document, passage: _Passage, runs: Sequence[_Run]) -> Found:
+        seen = bytearray(len(passage.words))
+        spans = []
+        for run in runs:
+            seen[run.start : run.end] = b"\1" * (run.end - run.start)
+            before = passage.words[run.start - 1] if run.start else ""
+            behind = passage.words[run.end] if run.end < len(passage.words) else ""
+            spans += [self._span(document, *place, before, behind) for place in run.places]
+        for start, end, heading in self._titles(document, passage, runs[0]):
+            seen[start:end] = b"\1" * (end - start)
+            if heading:
+                spans.append(heading)
+        return Found(document, passage.matched(seen), passage.total, merge(spans))
+
+    def _span(self, document: Document, first: int, end: int, before: str, behind: str) -> Span:
+        """The characters of the row's words `first` to `end`, with the letters next to them of a word that is cut in the
+        passage, `before` or `behind`; else with the signs and blanks next to them on the same line, which say nothing."""
+        text = document.text
+        start, stop = self._starts[first], self._ends[end - 1]
+        known = self._row[first - 1] if first else 0
+        previous = self._ends[first - 1] if known else 0
+        if before and self._spelt[known].endswith(before):
+            start = max(self._starts[first - 1], previous - len(before))
+        else:
+            start = max(previous, *(text.rfind(mark, previous, start) + 1 for mark in "\r\n"))
+        following = self._starts[end]
+        if behind and self._spelt[self._row[end]].startswith(behind):
+            stop = min(self._ends[end], following + len(behind))
+        else:
+            breaks = (text.find(mark, stop, following) for mark in "\r\n")
+            stop = min(following, *(at for at in breaks if at >= 0), following)
+        return Span(document.id, start, stop)
+
+    def _titles(self, document: Document, passage: _Passage, body: _Run) -> Iterator[tuple[int, int, Span | None]]:
+        """The titles, above the places of `body`, that stand before it in the passage: the words of the passage, and the
+        heading where there is one. Systems put them there, and so does the reader."""
+        prefix = f" {' '.join(passage.words[: body.start])} "
+        if not body.start:
+            return
+        titles: dict[Span | None, str] = {None: document.title}
+        by_id = {section.id: section for section in document.sections}
+        starts = [section.span.start for section in document.sections]
+        for first, _ in body.places:
+            number = bisect_right(starts, self._starts[first]) - 1
+            section = document.sections[number] if number >= 0 else None
+            while section and section.heading not in titles:
+                titles[section.heading] = section.title
+                section = by_id.get(section.parent) if section.parent else None
+        for heading, title in titles.items():
+            words = wording(title)
+            at = prefix.find(f" {' '.join(words)} ") if words else -1
+            if at >= 0:
+                start = prefix.count(" ", 0, at)
+                yield start, start + len(words), heading
+
+
+def _fives(row: Sequence[int]) -> Iterator[tuple[int, ...]]:
+    return zip(*(row[shift:] for shift in range(RUN)), strict=False)
+
+
+def _stretches(places: Iterable[int]) -> Iterator[tuple[int, int]]:
+    """The first and last of numbers that follow each other without a gap."""
+    first = last = -2
+    for place in places:
+        if place != last + 1:
+            if first >= 0:
+                yield first, last
+            first = place
+        last = place
+    if first >= 0:
+        yield first, last
+
+
+def _longest(ends: Mapping[tuple[int, int], Sequence[int]], passage: _Passage) -> Sequence[_Run]:
+    """The runs that have words which no longer one has, longest first; none where even the longest is no SOLID one."""
+    seen = bytearray(len(passage.words))
+    kept = []
+    for start, end in sorted(ends, key=lambda run: (-passage.weighs(*run), run)):
+        if seen.find(0, start, end) >= 0:
+            seen[start:end] = b"\1" * (end - start)
+            kept.append(_Run(start, end, ends[start, end]))
+    if not kept:
+        return []
+    solid = passage.weighs(kept[0].start, kept[0].end)
+    return kept if solid >= SOLID * WORD or solid * 2 >= passage.total else []
