@@ -104,7 +104,7 @@ class Matcher:
             self._firsts.append(len(self._row))
             for at, piece in pieces(document.text):
                 if (numbered := known.get(piece)) is None:
-                    numbered = known[piece] = [(self._number(word), *place) for word, *place in parts(piece)]
+                    numbered = known[piece] = [(self._number(word), a, b) for word, a, b in parts(piece)]
                 for number, start, end in numbered:
                     self._row.append(number)
                     self._starts.append(at + start)
@@ -128,8 +128,9 @@ class Matcher:
         passage = _Passage(words, self._numbers)
         runs = self._whole(passage) if passage.total < RUN * WORD else self._runs(passage)
         found = [self._found(self._documents[number], passage, placed) for number, placed in runs.items()]
-        most = max((each.matched for each in found), default=0)
-        return tuple(each for each in found if each.matched == most and most * 2 >= passage.total)
+        placed = [each for each in found if each]
+        most = max((each.matched for each in placed), default=0)
+        return tuple(each for each in placed if each.matched == most and most * 2 >= passage.total)
 
     def _whole(self, passage: _Passage) -> Mapping[int, Sequence[_Run]]:
         """Of each document the places of a passage that is too short for a run: it stands there as a whole, or not."""
@@ -153,34 +154,39 @@ class Matcher:
             for start, end, at in automaton.runs(self._row, first, last + RUN):
                 if passage.weighs(start, end) >= RUN * WORD:
                     there[start, end].append(at)
-        found = {number: _longest(there, passage) for number, there in ends.items()}
-        return {number: runs for number, runs in found.items() if runs}
+        return {number: _longest(there, passage) for number, there in ends.items() if there}
 
     def _places(self, passage: _Passage) -> list[int]:
         """Where any five words of the passage stand, rising."""
         found = []
-        for at in {self._heads[hash(five) & self._mask] for five in passage.fives}:
-            while at >= 0:
-                if tuple(self._row[at : at + RUN]) in passage.fives:
-                    found.append(at)
-                at = self._before[at]
+        for head in {self._heads[hash(five) & self._mask] for five in passage.fives}:
+            found += [place for place in self._chain(head) if tuple(self._row[place : place + RUN]) in passage.fives]
         return sorted(found)
+
+    def _chain(self, at: int) -> Iterator[int]:
+        while at >= 0:
+            yield at
+            at = self._before[at]
 
     def _document_at(self, at: int) -> int:
         return bisect_right(self._firsts, at) - 1
 
-    def _found(self, document: Document, passage: _Passage, runs: Sequence[_Run]) -> Found:
+    def _found(self, document: Document, passage: _Passage, runs: Sequence[_Run]) -> Found | None:
+        """What `runs` and the titles before them show of the document; None where even the longest run is no SOLID one."""
         seen = bytearray(len(passage.words))
         spans = []
+        for start, end, heading in self._titles(document, passage, runs[0]):
+            seen[start:end] = b"\1" * (end - start)
+            if heading:
+                spans.append(heading)
+        longest = passage.weighs(runs[0].start, runs[0].end)
+        if longest < SOLID * WORD and longest * 2 < passage.total - passage.matched(seen):
+            return None
         for run in runs:
             seen[run.start : run.end] = b"\1" * (run.end - run.start)
             before = passage.words[run.start - 1] if run.start else ""
             behind = passage.words[run.end] if run.end < len(passage.words) else ""
             spans += [self._span(document, *place, before, behind) for place in run.places]
-        for start, end, heading in self._titles(document, passage, runs[0]):
-            seen[start:end] = b"\1" * (end - start)
-            if heading:
-                spans.append(heading)
         return Found(document, passage.matched(seen), passage.total, merge(spans))
 
     def _span(self, document: Document, first: int, end: int, before: str, behind: str) -> Span:
@@ -243,14 +249,11 @@ def _stretches(places: Iterable[int]) -> Iterator[tuple[int, int]]:
 
 
 def _longest(ends: Mapping[tuple[int, int], Sequence[int]], passage: _Passage) -> Sequence[_Run]:
-    """The runs that have words which no longer one has, longest first; none where even the longest is no SOLID one."""
+    """The runs that have words which no longer one has, the longest first."""
     seen = bytearray(len(passage.words))
     kept = []
     for start, end in sorted(ends, key=lambda run: (-passage.weighs(*run), run)):
         if seen.find(0, start, end) >= 0:
             seen[start:end] = b"\1" * (end - start)
             kept.append(_Run(start, end, ends[start, end]))
-    if not kept:
-        return []
-    solid = passage.weighs(kept[0].start, kept[0].end)
-    return kept if solid >= SOLID * WORD or solid * 2 >= passage.total else []
+    return kept

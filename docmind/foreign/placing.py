@@ -79,7 +79,7 @@ class Placer:
         so: many systems keep the file as it is, and DocMind what a reader sees of it."""
         matcher = self._matcher(document)
         found = matcher.find(wording(text))
-        if found and found[0].matched == found[0].total or not _MARKUP.search(text):
+        if (found and found[0].matched == found[0].total) or not _MARKUP.search(text):
             return found
         cleaned = matcher.find(wording(clean(text).text))
         return cleaned if _matched(cleaned) > _matched(found) else found
