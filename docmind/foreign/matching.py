@@ -191,44 +191,64 @@ class Matcher:
 
     def _span(self, document: Document, first: int, end: int, before: str, behind: str) -> Span:
         """The characters of the row's words `first` to `end`, with the letters next to them of a word that is cut in the
-        passage, `before` or `behind`; else with the signs and blanks next to them on the same line, which say nothing."""
-        text = document.text
+        passage, `before` or `behind`; else with the signs next to them, and with all that there are to the line's end."""
+        previous = self._row[first - 1] if first else 0
         start, stop = self._starts[first], self._ends[end - 1]
-        known = self._row[first - 1] if first else 0
-        previous = self._ends[first - 1] if known else 0
-        if before and self._spelt[known].endswith(before):
-            start = max(self._starts[first - 1], previous - len(before))
+        left = self._ends[first - 1] if previous else 0
+        right = self._starts[end]
+        if before and self._spelt[previous].endswith(before):
+            start = max(self._starts[first - 1], left - len(before))
         else:
-            start = max(previous, *(text.rfind(mark, previous, start) + 1 for mark in "\r\n"))
-        following = self._starts[end]
+            start -= _signs_before(document.text[left:start], not previous)
         if behind and self._spelt[self._row[end]].startswith(behind):
-            stop = min(self._ends[end], following + len(behind))
+            stop = min(self._ends[end], right + len(behind))
         else:
-            breaks = (text.find(mark, stop, following) for mark in "\r\n")
-            stop = min(following, *(at for at in breaks if at >= 0), following)
+            stop += _signs_behind(document.text[stop:right], not self._row[end])
         return Span(document.id, start, stop)
 
     def _titles(self, document: Document, passage: _Passage, body: _Run) -> Iterator[tuple[int, int, Span | None]]:
-        """The titles, above the places of `body`, that stand before it in the passage: the words of the passage, and the
-        heading where there is one. Systems put them there, and so does the reader."""
-        prefix = f" {' '.join(passage.words[: body.start])} "
+        """The titles, above the places of `body`, that stand before it in the passage, and the document's name: the words of
+        the passage, and the heading where there is one. Systems put them there, and so does the reader."""
         if not body.start:
             return
-        titles: dict[Span | None, str] = {None: document.title}
-        by_id = {section.id: section for section in document.sections}
-        starts = [section.span.start for section in document.sections]
-        for first, _ in body.places:
-            number = bisect_right(starts, self._starts[first]) - 1
-            section = document.sections[number] if number >= 0 else None
-            while section and section.heading not in titles:
-                titles[section.heading] = section.title
-                section = by_id.get(section.parent) if section.parent else None
-        for heading, title in titles.items():
+        prefix = f" {' '.join(passage.words[: body.start])} "
+        for title, heading in self._above(document, [first for first, _ in body.places]):
             words = wording(title)
             at = prefix.find(f" {' '.join(words)} ") if words else -1
             if at >= 0:
                 start = prefix.count(" ", 0, at)
                 yield start, start + len(words), heading
+
+    def _above(self, document: Document, places: Iterable[int]) -> Iterator[tuple[str, Span | None]]:
+        yield document.title, None
+        yield document.id.rpartition("/")[2], None
+        sections = {section.id: section for section in document.sections}
+        starts = [section.span.start for section in document.sections]
+        done = set()
+        for place in places:
+            number = bisect_right(starts, self._starts[place]) - 1
+            section = document.sections[number] if number >= 0 else None
+            while section and section.id not in done:
+                done.add(section.id)
+                yield section.title, section.heading
+                section = sections.get(section.parent) if section.parent else None
+
+
+def _signs_before(gap: str, outermost: bool) -> int:
+    """How many characters at the end of `gap`, which stands before a word and holds none, belong to that word: what opens its
+    line, or else what no blank parts from it. `outermost` says that `gap` begins the text."""
+    line = max(gap.rfind("\n"), gap.rfind("\r")) + 1
+    if line or outermost:
+        return len(gap[line:].lstrip())
+    return len(gap) - 1 - max((at for at, sign in enumerate(gap) if sign.isspace()), default=-1)
+
+
+def _signs_behind(gap: str, outermost: bool) -> int:
+    """As many at its beginning, behind a word: what closes its line, or else what no blank parts from it."""
+    line = min((at for mark in "\r\n" if (at := gap.find(mark)) >= 0), default=len(gap) if outermost else -1)
+    if line >= 0:
+        return len(gap[:line].rstrip())
+    return next((at for at, sign in enumerate(gap) if sign.isspace()), len(gap))
 
 
 def _fives(row: Sequence[int]) -> Iterator[tuple[int, ...]]:

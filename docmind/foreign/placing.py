@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from threading import Lock
@@ -12,7 +12,7 @@ from typing import Literal
 from docmind.foreign.matching import RUN, Found, Matcher
 from docmind.foreign.naming import Names
 from docmind.foreign.reply import Passage
-from docmind.foreign.wording import wording
+from docmind.foreign.wording import NUMBERED, wording
 from docmind.markup import clean
 from docmind.types import Document, Span
 
@@ -20,6 +20,9 @@ How = Literal["offsets", "source", "anywhere", "document", "nowhere"]
 
 REMEMBERED = 2**16
 """Passages that are not placed again: a good one comes back for many questions."""
+
+PREFIX = 30
+"""Words at most of what a system puts before a text on lines of its own."""
 
 _MARKUP = re.compile(r"[<\[&\\{]")
 """Without one of these a text has no words that its reader does not see: targets of links, tags, entities."""
@@ -75,14 +78,16 @@ class Placer:
         return NOWHERE
 
     def _find(self, text: str, document: Document | None) -> Sequence[Found]:
-        """Where `text` stands in `document`, None meaning in any; as it is, or without its markup, where more of it is found
-        so: many systems keep the file as it is, and DocMind what a reader sees of it."""
+        """Where `text` stands in `document`, None meaning in any: by that of its readings of which most is found."""
         matcher = self._matcher(document)
-        found = matcher.find(wording(text))
-        if (found and found[0].matched == found[0].total) or not _MARKUP.search(text):
-            return found
-        cleaned = matcher.find(wording(clean(text).text))
-        return cleaned if _matched(cleaned) > _matched(found) else found
+        best: Sequence[Found] = ()
+        for reading in _readings(text):
+            found = matcher.find(wording(reading))
+            if _matched(found) > _matched(best):
+                best = found
+            if best and best[0].matched == best[0].total:
+                return best
+        return best or next((found for body in _bodies(text) if (found := matcher.find(wording(body)))), ())
 
     def _matcher(self, document: Document | None) -> Matcher:
         key = document.id if document else None
@@ -94,6 +99,24 @@ class Placer:
 
 def _matched(found: Sequence[Found]) -> int:
     return found[0].matched if found else 0
+
+
+def _readings(text: str) -> Iterator[str]:
+    """`text` as it is; without numbers of lists, where line breaks are gone; and as its reader sees it, since many systems
+    keep a file as it is written."""
+    yield text
+    if (plain := NUMBERED.sub(" ", text)) != text:
+        yield plain
+    if _MARKUP.search(text):
+        yield clean(text).text
+
+
+def _bodies(text: str) -> Iterator[str]:
+    """`text` without a prefix of a few words, which is its first line, or all up to its first blank line."""
+    for border in ("\n\n", "\n"):
+        prefix, _, body = text.strip().partition(border)
+        if len(wording(prefix)) <= PREFIX and len(wording(body)) >= RUN:
+            yield body
 
 
 def _span(document: Document, start: int, end: int) -> Span | None:

@@ -8,9 +8,14 @@ from collections.abc import Iterator
 from docmind.text import UNPARTED, WIDTHLESS, nfc, readable, words
 
 _LETTER = "[^\\W_]"
-_PIECE = re.compile(rf"{_LETTER}++(?:(?:[\u0300-\u036f]|{WIDTHLESS.pattern})++{_LETTER}++)*+[\u0300-\u036f]*+")
-"""What stands between blanks and signs. The underscore is a sign: some systems put a backslash before it in snake_case,
-others take it for emphasis."""
+_NUMBER = r"^[ \t>]*+\d{1,9}[.)](?=\s)"
+_PIECE = re.compile(
+    rf"{_NUMBER}|({_LETTER}++(?:(?:[\u0300-\u036f]|{WIDTHLESS.pattern})++{_LETTER}++)*+[\u0300-\u036f]*+)", re.MULTILINE
+)
+"""What stands between blanks and signs, as a group. The underscore is a sign: some systems put a backslash before it in
+snake_case, others take it for emphasis. So is the number of a list's item, which a renderer makes and no text of it holds."""
+NUMBERED = re.compile(r"(?<!\S)\d{1,9}[.)](?=\s)")
+"""What may have been the number of an item, where line breaks are gone."""
 
 _LONE = (
     f"[{UNPARTED}-\u109f\u1780-\u17ff\u1950-\u1aaf\u2e80-\ua4cf\uac00-\ud7af\uf900-\ufaff\uff66-\uffdc"
@@ -29,7 +34,7 @@ stand by accident in any large text of their language."""
 
 def pieces(text: str) -> Iterator[tuple[int, str]]:
     """The pieces of `text` that hold words, and where they begin, rising."""
-    return ((match.start(), match[0]) for match in _PIECE.finditer(text))
+    return ((match.start(1), match[1]) for match in _PIECE.finditer(text) if match[1])
 
 
 def parts(piece: str) -> list[tuple[str, int, int]]:
