@@ -236,19 +236,24 @@ class Matcher:
 
 def _signs_before(gap: str, outermost: bool) -> int:
     """How many characters at the end of `gap`, which stands before a word and holds none, belong to that word: what opens its
-    line, or else what no blank parts from it. `outermost` says that `gap` begins the text."""
+    line, or else what is not attached to the word before. `outermost` says that `gap` begins the text."""
     line = max(gap.rfind("\n"), gap.rfind("\r")) + 1
-    if line or outermost:
-        return len(gap[line:].lstrip())
-    return len(gap) - 1 - max((at for at, sign in enumerate(gap) if sign.isspace()), default=-1)
+    if not line and not outermost:
+        line = _blank(gap)
+    return len(gap[line:].lstrip())
 
 
 def _signs_behind(gap: str, outermost: bool) -> int:
-    """As many at its beginning, behind a word: what closes its line, or else what no blank parts from it."""
-    line = min((at for mark in "\r\n" if (at := gap.find(mark)) >= 0), default=len(gap) if outermost else -1)
-    if line >= 0:
-        return len(gap[:line].rstrip())
-    return next((at for at, sign in enumerate(gap) if sign.isspace()), len(gap))
+    """As many at its beginning, behind a word: what closes its line, or else what is not attached to the word that follows."""
+    line = min((at for mark in "\r\n" if (at := gap.find(mark)) >= 0), default=len(gap))
+    if line == len(gap) and not outermost:
+        line -= _blank(gap[::-1])
+    return len(gap[:line].rstrip())
+
+
+def _blank(gap: str) -> int:
+    """Where the first blank is, 0 where there is none: then `gap` is attached on both sides."""
+    return next((at for at, sign in enumerate(gap) if sign.isspace()), 0)
 
 
 def _fives(row: Sequence[int]) -> Iterator[tuple[int, ...]]:
