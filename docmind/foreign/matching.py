@@ -12,6 +12,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
+from operator import mul
 
 from docmind.foreign.automaton import Automaton
 from docmind.foreign.wording import WORD, parts, pieces, weight, wording
@@ -22,6 +23,8 @@ RUN = 5
 SOLID = 10
 """Words that one of the runs has at least, where it is not half of the passage. What is put together from phrases that are in
 use everywhere is no passage of a document that uses them too."""
+TITLES = 100
+"""Words before a text among which its titles are looked for."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +62,8 @@ class _Run:
 class _Passage:
     """The words of a passage as numbers; those that no document has are below 0.
 
-    `fives` are any five in a row. What a passage says again counts once: `weights` is 0 for words in no five that is new.
+    `fives` are any five in a row. What a passage says again counts once: words that stand in no five that is new weigh nothing
+    in `total`.
     """
 
     def __init__(self, words: Sequence[str], numbers: Mapping[str, int]) -> None:
@@ -74,16 +78,20 @@ class _Passage:
                 new[at : at + RUN] = b"\1" * RUN
         weights = [weight(word) for word in words]
         self._sums = [0, *accumulate(weights)]
-        self._weights = [each if counts else 0 for each, counts in zip(weights, new, strict=True)]
-        self.total = sum(self._weights)
+        self._counted = [0, *accumulate(map(mul, weights, new))]
+        self.total = self._counted[-1]
 
     def weighs(self, start: int, end: int) -> int:
         """What the words from `start` to `end` weigh, new or not."""
         return self._sums[end] - self._sums[start]
 
-    def matched(self, seen: bytearray) -> int:
-        """What the words weigh that are 1 in `seen`."""
-        return sum(each for each, one in zip(self._weights, seen, strict=True) if one)
+    def matched(self, parts: Iterable[tuple[int, int]]) -> int:
+        """What the words in the union of `parts` weigh, each counted once."""
+        total = reached = 0
+        for start, end in sorted(parts):
+            total += self._counted[max(end, reached)] - self._counted[max(start, reached)]
+            reached = max(end, reached)
+        return total
 
 
 class Matcher:
@@ -146,7 +154,7 @@ class Matcher:
         return {number: [_Run(0, len(passage.row), places)] for number, places in ends.items()}
 
     def _runs(self, passage: _Passage) -> Mapping[int, Sequence[_Run]]:
-        """Of each document its runs, the longest first, each with words that no longer one has."""
+        """Of each document that has any its runs, none a part of another."""
         automaton = Automaton(passage.row)
         ends: defaultdict[int, defaultdict[tuple[int, int], list[int]]] = defaultdict(lambda: defaultdict(list))
         for first, last in _stretches(self._places(passage)):
@@ -154,7 +162,7 @@ class Matcher:
             for start, end, at in automaton.runs(self._row, first, last + RUN):
                 if passage.weighs(start, end) >= RUN * WORD:
                     there[start, end].append(at)
-        return {number: _longest(there, passage) for number, there in ends.items() if there}
+        return {number: _maximal(there) for number, there in ends.items() if there}
 
     def _places(self, passage: _Passage) -> list[int]:
         """Where any five words of the passage stand, rising."""
@@ -172,22 +180,20 @@ class Matcher:
         return bisect_right(self._firsts, at) - 1
 
     def _found(self, document: Document, passage: _Passage, runs: Sequence[_Run]) -> Found | None:
-        """What `runs` and the titles before them show of the document; None where even the longest run is no SOLID one."""
-        seen = bytearray(len(passage.words))
-        spans = []
-        for start, end, heading in self._titles(document, passage, runs[0]):
-            seen[start:end] = b"\1" * (end - start)
-            if heading:
-                spans.append(heading)
-        longest = passage.weighs(runs[0].start, runs[0].end)
-        if longest < SOLID * WORD and longest * 2 < passage.total - passage.matched(seen):
+        """What `runs` and the titles before them show of the document; None where even the longest is no SOLID one."""
+        longest = max(runs, key=lambda run: passage.weighs(run.start, run.end))
+        titles = list(self._titles(document, passage, longest))
+        told = [(start, end) for start, end, _ in titles]
+        solid = passage.weighs(longest.start, longest.end)
+        if solid < SOLID * WORD and solid * 2 < passage.total - passage.matched(told):
             return None
+        spans = [heading for _, _, heading in titles if heading]
         for run in runs:
-            seen[run.start : run.end] = b"\1" * (run.end - run.start)
             before = passage.words[run.start - 1] if run.start else ""
             behind = passage.words[run.end] if run.end < len(passage.words) else ""
             spans += [self._span(document, *place, before, behind) for place in run.places]
-        return Found(document, passage.matched(seen), passage.total, merge(spans))
+        matched = passage.matched([*told, *((run.start, run.end) for run in runs)])
+        return Found(document, matched, passage.total, merge(spans))
 
     def _span(self, document: Document, first: int, end: int, before: str, behind: str) -> Span:
         """The characters of the row's words `first` to `end`, with the letters next to them of a word that is cut in the
@@ -211,12 +217,13 @@ class Matcher:
         the passage, and the heading where there is one. Systems put them there, and so does the reader."""
         if not body.start:
             return
-        prefix = f" {' '.join(passage.words[: body.start])} "
-        for title, heading in self._above(document, [first for first, _ in body.places]):
+        first = max(0, body.start - TITLES)
+        prefix = f" {' '.join(passage.words[first : body.start])} "
+        for title, heading in self._above(document, [place for place, _ in body.places]):
             words = wording(title)
             at = prefix.find(f" {' '.join(words)} ") if words else -1
             if at >= 0:
-                start = prefix.count(" ", 0, at)
+                start = first + prefix.count(" ", 0, at)
                 yield start, start + len(words), heading
 
     def _above(self, document: Document, places: Iterable[int]) -> Iterator[tuple[str, Span | None]]:
@@ -273,12 +280,10 @@ def _stretches(places: Iterable[int]) -> Iterator[tuple[int, int]]:
         yield first, last
 
 
-def _longest(ends: Mapping[tuple[int, int], Sequence[int]], passage: _Passage) -> Sequence[_Run]:
-    """The runs that have words which no longer one has, the longest first."""
-    seen = bytearray(len(passage.words))
-    kept = []
-    for start, end in sorted(ends, key=lambda run: (-passage.weighs(*run), run)):
-        if seen.find(0, start, end) >= 0:
-            seen[start:end] = b"\1" * (end - start)
+def _maximal(ends: Mapping[tuple[int, int], Sequence[int]]) -> Sequence[_Run]:
+    """The runs whose words are not all words of another one, rising."""
+    kept: list[_Run] = []
+    for start, end in sorted(ends, key=lambda run: (run[0], -run[1])):
+        if not kept or end > kept[-1].end:
             kept.append(_Run(start, end, ends[start, end]))
     return kept

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from docmind.text import UNPARTED, WIDTHLESS, nfc, readable, words
 
 _LETTER = "[^\\W_]"
-_NUMBER = r"^[ \t>]*+\d{1,9}[.)](?=\s)"
+_NUMBER = r"^[ \t>#*+-]*+\d{1,9}[.)](?=\s)"
 _PIECE = re.compile(
     rf"{_NUMBER}|({_LETTER}++(?:(?:[\u0300-\u036f]|{WIDTHLESS.pattern})++{_LETTER}++)*+[\u0300-\u036f]*+)", re.MULTILINE
 )
