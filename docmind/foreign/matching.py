@@ -16,7 +16,7 @@ from operator import mul
 
 from docmind.foreign.automaton import Automaton
 from docmind.foreign.wording import WORD, parts, pieces, weight, wording
-from docmind.types import Document, Span, merge
+from docmind.types import Document, Span, blocks_in, merge
 
 RUN = 5
 """Words that a run has at least, where the passage has as many: fewer stand anywhere by accident."""
@@ -213,32 +213,38 @@ class Matcher:
         return Span(document.id, start, stop)
 
     def _titles(self, document: Document, passage: _Passage, body: _Run) -> Iterator[tuple[int, int, Span | None]]:
-        """The titles, above the places of `body`, that stand before it in the passage, and the document's name: the words of
-        the passage, and the heading where there is one. Systems put them there, and so does the reader."""
+        """What stands above the places of `body` in the document and before it in the passage, where systems put it: the words
+        of the passage, and where they stand, None where they do not."""
         if not body.start:
             return
         first = max(0, body.start - TITLES)
         prefix = f" {' '.join(passage.words[first : body.start])} "
-        for title, heading in self._above(document, [place for place, _ in body.places]):
+        for title, span in _above(document, [self._starts[place] for place, _ in body.places]):
             words = wording(title)
             at = prefix.find(f" {' '.join(words)} ") if words else -1
             if at >= 0:
                 start = first + prefix.count(" ", 0, at)
-                yield start, start + len(words), heading
+                yield start, start + len(words), span
 
-    def _above(self, document: Document, places: Iterable[int]) -> Iterator[tuple[str, Span | None]]:
-        yield document.title, None
-        yield document.id.rpartition("/")[2], None
-        sections = {section.id: section for section in document.sections}
-        starts = [section.span.start for section in document.sections]
-        done = set()
-        for place in places:
-            number = bisect_right(starts, self._starts[place]) - 1
-            section = document.sections[number] if number >= 0 else None
-            while section and section.id not in done:
-                done.add(section.id)
-                yield section.title, section.heading
-                section = sections.get(section.parent) if section.parent else None
+
+def _above(document: Document, places: Iterable[int]) -> Iterator[tuple[str, Span | None]]:
+    """The names of the document, the titles of the sections that hold the characters at `places`, and the heads of tables
+    whose rows do, each with its place."""
+    yield document.title, None
+    yield document.id.rpartition("/")[2], None
+    sections = {section.id: section for section in document.sections}
+    starts = [section.span.start for section in document.sections]
+    told = set()
+    for place in places:
+        for block in blocks_in(document, place, place + 1):
+            if block.header and block.header not in told:
+                told.add(block.header)
+                yield document.text[block.header.start : block.header.end], block.header
+        section = document.sections[bisect_right(starts, place) - 1] if starts and place >= starts[0] else None
+        while section and section.span not in told:
+            told.add(section.span)
+            yield section.title, section.heading
+            section = sections.get(section.parent) if section.parent else None
 
 
 def _signs_before(gap: str, outermost: bool) -> int:
