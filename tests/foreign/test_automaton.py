@@ -16,9 +16,7 @@ def longest(row, other):
     """The same by trying all: at each end the longest part that stands in `row`, unless one more number would do."""
     ends = [next(at - n for n in range(at, -1, -1) if stands(other[at - n : at], row)) for at in range(len(other) + 1)]
     return [
-        (start, end)
-        for end, start in enumerate(ends)
-        if end > start and (end == len(other) or ends[end + 1] > start)
+        (start, end) for end, start in enumerate(ends) if end > start and (end == len(other) or ends[end + 1] > start)
     ]
 
 
