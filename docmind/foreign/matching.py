@@ -15,7 +15,7 @@ from itertools import accumulate
 from operator import mul
 
 from docmind.foreign.automaton import Automaton
-from docmind.foreign.wording import WORD, parts, pieces, weight, wording
+from docmind.foreign.wording import WORD, bounded, parts, pieces, weight, wording
 from docmind.types import Document, Span, blocks_in, merge
 
 RUN = 5
@@ -66,8 +66,10 @@ class _Passage:
     in `total`.
     """
 
-    def __init__(self, words: Sequence[str], numbers: Mapping[str, int]) -> None:
-        self.words = words
+    def __init__(self, text: str, numbers: Mapping[str, int]) -> None:
+        found = list(bounded(text))
+        self.words = words = [word for word, _ in found]
+        self._apart = [apart for _, apart in found]
         unknown: dict[str, int] = {}
         self.row = [numbers.get(word) or unknown.setdefault(word, -1 - len(unknown)) for word in words]
         self.fives: set[tuple[int, ...]] = set()
@@ -92,6 +94,19 @@ class _Passage:
             total += self._counted[max(end, reached)] - self._counted[max(start, reached)]
             reached = max(end, reached)
         return total
+
+    def part(self, title: Sequence[str], body: int) -> tuple[int, int] | None:
+        """Where the words of `title` stand by themselves, between signs, line breaks or the word `body`, and before that."""
+        first = max(0, body - TITLES)
+        before, wanted = f" {' '.join(self.words[first:body])} ", f" {' '.join(title)} "
+        at = before.find(wanted) if title else -1
+        while at >= 0:
+            start = first + before.count(" ", 0, at)
+            end = start + len(title)
+            if self._apart[start] and (end == body or self._apart[end]):
+                return start, end
+            at = before.find(wanted, at + 1)
+        return None
 
 
 class Matcher:
@@ -131,9 +146,9 @@ class Matcher:
     def _number(self, word: str) -> int:
         return self._numbers.setdefault(word, len(self._numbers) + 1)
 
-    def find(self, words: Sequence[str]) -> tuple[Found, ...]:
-        """The documents in which most of `words` stands, all that are equal; none where it is less than half."""
-        passage = _Passage(words, self._numbers)
+    def find(self, text: str) -> tuple[Found, ...]:
+        """The documents in which most of `text` stands, all that are equal; none where it is less than half."""
+        passage = _Passage(text, self._numbers)
         runs = self._whole(passage) if passage.total < RUN * WORD else self._runs(passage)
         found = [self._found(self._documents[number], passage, placed) for number, placed in runs.items()]
         placed = [each for each in found if each]
@@ -215,16 +230,9 @@ class Matcher:
     def _titles(self, document: Document, passage: _Passage, body: _Run) -> Iterator[tuple[int, int, Span | None]]:
         """What stands above the places of `body` in the document and before it in the passage, where systems put it: the words
         of the passage, and where they stand, None where they do not."""
-        if not body.start:
-            return
-        first = max(0, body.start - TITLES)
-        prefix = f" {' '.join(passage.words[first : body.start])} "
-        for title, span in _above(document, [self._starts[place] for place, _ in body.places]):
-            words = wording(title)
-            at = prefix.find(f" {' '.join(words)} ") if words else -1
-            if at >= 0:
-                start = first + prefix.count(" ", 0, at)
-                yield start, start + len(words), span
+        for title, span in _above(document, [self._starts[place] for place, _ in body.places]) if body.start else ():
+            if part := passage.part(wording(title), body.start):
+                yield *part, span
 
 
 def _above(document: Document, places: Iterable[int]) -> Iterator[tuple[str, Span | None]]:

@@ -82,12 +82,12 @@ class Placer:
         matcher = self._matcher(document)
         best: Sequence[Found] = ()
         for reading in _readings(text):
-            found = matcher.find(wording(reading))
+            found = matcher.find(reading)
             if _matched(found) > _matched(best):
                 best = found
             if best and best[0].matched == best[0].total:
                 return best
-        return best or next((found for body in _bodies(text) if (found := matcher.find(wording(body)))), ())
+        return best or next((found for body in _bodies(text) if (found := matcher.find(body))), ())
 
     def _matcher(self, document: Document | None) -> Matcher:
         key = document.id if document else None

@@ -26,6 +26,8 @@ all that comes behind UNPARTED: Vietnamese and Greek have letters there too."""
 _PART = re.compile(rf"{_LONE}|(?:(?!{_LONE}).)+", re.DOTALL)
 _ALONE = re.compile(_LONE)
 
+_APART = re.compile(r"[^\w\s]|[\r\n_]")
+
 WORD = 2
 LONE = 1
 """What a word weighs, and what a letter that is a word by itself: five such letters in a row say less than five words, and
@@ -44,7 +46,19 @@ def parts(piece: str) -> list[tuple[str, int, int]]:
 
 def wording(text: str) -> list[str]:
     """The words of `text`, as `parts` has them."""
-    return [word for _, piece in pieces(nfc(readable(text))) for word, _, _ in parts(piece)]
+    return [word for word, _ in bounded(text)]
+
+
+def bounded(text: str) -> Iterator[tuple[str, bool]]:
+    """The words of `text`, and whether more than blanks stands before each: a sign, a line break, or the beginning."""
+    plain = nfc(readable(text))
+    end = 0
+    for at, piece in pieces(plain):
+        apart = not end or bool(_APART.search(plain, end, at))
+        for word, _, _ in parts(piece):
+            yield word, apart
+            apart = False
+        end = at + len(piece)
 
 
 def weight(word: str) -> int:
