@@ -149,7 +149,8 @@ class Matcher:
     def find(self, text: str) -> tuple[Found, ...]:
         """The documents in which most of `text` stands, all that are equal; none where it is less than half."""
         passage = _Passage(text, self._numbers)
-        runs = self._whole(passage) if passage.total < RUN * WORD else self._runs(passage)
+        short = passage.weighs(0, len(passage.words)) < RUN * WORD
+        runs = self._whole(passage) if short else self._runs(passage)
         found = [self._found(self._documents[number], passage, placed) for number, placed in runs.items()]
         placed = [each for each in found if each]
         most = max((each.matched for each in placed), default=0)
