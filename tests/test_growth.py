@@ -15,8 +15,11 @@ from docmind.corpus.paragraphs import paragraphs
 from docmind.errors import AnswerKeyError
 from docmind.evaluation.key.dataset import load_questions
 from docmind.evaluation.key.evidence import Pages
+from docmind.foreign.placing import Placer
+from docmind.foreign.reply import Passage
 from docmind.markup import blocks, clean
 from docmind.text import find_all, fold, nearest, nfc, words
+from docmind.types import Document
 
 pytestmark = pytest.mark.slow
 
@@ -124,6 +127,37 @@ def test_plain_text(work: Callable[[str], object], family: str) -> None:
 def test_evidence_that_repeats_itself(unit: str, part: int) -> None:
     assert_linear(lambda text: find_all(text, text[: len(text) // part]), repeated(unit))
     assert_linear(lambda text: find_all(text, text[: len(text) // part] + "a"), repeated(unit))
+
+
+@pytest.mark.parametrize(
+    "unit",
+    ["a ", "a b ", "a a b ", "a b a b c ", "a. ", "a\u0301\u0323 ", "ab\u00ad", "的", "1. a\n", "- ", "<b>a ", "[a]("],
+)
+@pytest.mark.parametrize("part", [1, 3])
+def test_a_passage_that_repeats_itself(unit: str, part: int) -> None:
+    def place(text: str, behind: str = "") -> None:
+        Placer([Document("d", "d", text)]).place(Passage(text[: len(text) // part] + behind))
+
+    assert_linear(place, repeated(unit), 2**15)
+    assert_linear(lambda text: place(text, " c d"), repeated(unit), 2**15)
+
+
+@pytest.mark.parametrize(
+    "passage", ["kept by the people team here", "a title of it\n\nkept by the people team here", "kept"]
+)
+def test_a_passage_that_many_pages_hold(passage: str) -> None:
+    def place(text: str) -> None:
+        Placer(Document(f"{i}.md", "a title of it", line) for i, line in enumerate(text.splitlines())).place(
+            Passage(passage)
+        )
+
+    assert_linear(place, repeated("This page is kept by the people team here.\n"))
+    assert_linear(
+        lambda text: Placer(Document(f"{i}", "", line) for i, line in enumerate(text.splitlines())).place(
+            Passage(text)
+        ),
+        repeated("This page is kept by the people team here.\n"),
+    )
 
 
 def attempt(work: Callable[[], object], *errors: type[Exception]) -> None:

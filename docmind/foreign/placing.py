@@ -1,145 +1,131 @@
-"""Finds where a foreign retriever's passage stands in the documents, so that it is graded by spans like any chunk.
-
-Text is compared by words alone, so that what a system strips, rewraps or sets otherwise does not matter.
-"""
+"""Where a passage of a foreign retriever stands in the documents, so that it is graded like a chunk. It ranks nothing."""
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+import re
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property
-from pathlib import PurePosixPath
+from functools import lru_cache
 from threading import Lock
 from typing import Literal
-from urllib.parse import unquote, urlsplit
 
-from docmind.foreign.aligning import RUN, Text, enough, hashes, says, tokens
+from docmind.foreign.matching import RUN, Found, Matcher
+from docmind.foreign.naming import Names
 from docmind.foreign.reply import Passage
-from docmind.text import nfc
+from docmind.foreign.wording import NUMBERED, wording
+from docmind.markup import clean
 from docmind.types import Document, Span
 
 How = Literal["offsets", "source", "anywhere", "document", "nowhere"]
 
-NEARLY = 0.8
-"""Of the most runs that a document holds: those with fewer are not compared word by word."""
+REMEMBERED = 2**16
+"""Passages that are not placed again: a good one comes back for many questions."""
+
+PREFIX = 30
+"""Words at most of what a system puts before a text on lines of its own."""
+
+_MARKUP = re.compile(r"[<\[&\\{]")
+"""Without one of these a text has no words that its reader does not see: targets of links, tags, entities."""
 
 
 @dataclass(frozen=True, slots=True)
 class Placed:
-    """Where a passage stands: `spans`, merged, by document and start, the document that fits best first; none where it is
-    in no document. `how` says by what it was found."""
+    """The `spans` of a passage, merged, rising within a document, none where it is placed nowhere; and what told its place.
+
+    "offsets": its own. "source": its text, in the document that it names. "anywhere": its text, in all documents in which
+    most of it stands. "document": its source alone, which is the whole of it.
+    """
 
     spans: tuple[Span, ...]
     how: How
 
 
+NOWHERE = Placed((), "nowhere")
+
+
 class Placer:
-    """Places passages in `documents`. A passage that comes back is placed once. Thread-safe."""
+    """Places passages in `documents`. Thread-safe. A document is read when a passage names it first, all of them when the text
+    of one is first looked for anywhere."""
 
     def __init__(self, documents: Iterable[Document]) -> None:
-        self._documents: Mapping[str, Document] = {document.id: document for document in documents}
-        self._known: dict[Passage, Placed] = {}
+        self._documents = tuple(documents)
+        self._names = Names(self._documents)
         self._lock = Lock()
+        self._matchers: dict[str | None, Matcher] = {}
+        self._placed = lru_cache(maxsize=REMEMBERED)(self._place)
 
     def place(self, passage: Passage) -> Placed:
-        """Where it stands: by its offsets, else by its text in the source that it names, else anywhere; a passage that is a
-        source alone is the whole document."""
-        key = Passage(passage.text, passage.source, passage.start, passage.end)
+        """Where `passage` stands. By its offsets, where its source is known and the words there are its own. Else by its text:
+        in its source, and where it is not there or that is not known, anywhere. At least half of its words stand there in
+        runs of five or more, or all of a shorter one."""
+        return self._placed(passage.text if passage.text.strip() else "", passage.source, passage.start, passage.end)
+
+    def _place(self, text: str, source: str | None, start: int | None, end: int | None) -> Placed:
+        document = self._names.document(source) if source is not None else None
+        if document and start is not None and end is not None:
+            span = _span(document, start, end)
+            if not text:
+                return Placed((span,), "offsets") if span else NOWHERE
+            if span and len(span) == end - start and _its_own(text, document.text[start:end]):
+                return Placed((span,), "offsets")
+        elif document and not text:
+            whole = _span(document, 0, len(document.text))
+            return Placed((whole,), "document") if whole else NOWHERE
+        if document and (found := self._find(text, document)):
+            return Placed(found[0].spans, "source")
+        if found := self._find(text, None):
+            return Placed(tuple(sorted(span for each in found for span in each.spans)), "anywhere")
+        return NOWHERE
+
+    def _find(self, text: str, document: Document | None) -> Sequence[Found]:
+        """Where `text` stands in `document`, None meaning in any: by that of its readings of which most is found."""
+        matcher = self._matcher(document)
+        best: Sequence[Found] = ()
+        for reading in _readings(text):
+            found = matcher.find(reading)
+            if _matched(found) > _matched(best):
+                best = found
+            if best and best[0].matched == best[0].total:
+                return best
+        return best or next((found for body in _bodies(text) if (found := matcher.find(body))), ())
+
+    def _matcher(self, document: Document | None) -> Matcher:
+        key = document.id if document else None
         with self._lock:
-            if key not in self._known:
-                self._known[key] = self._place(key)
-            return self._known[key]
-
-    def _place(self, passage: Passage) -> Placed:
-        source = self._source(passage.source)
-        if source is not None and passage.start is not None and passage.end is not None:
-            end = min(passage.end, len(source.text))
-            if passage.start < end and says(source.text[passage.start : end], passage.text):
-                return Placed((Span(source.id, passage.start, end),), "offsets")
-        if not passage.text.strip():
-            whole = source is not None and passage.start is None and bool(source.text)
-            return (
-                Placed((Span(source.id, 0, len(source.text)),), "document")
-                if whole and source
-                else Placed((), "nowhere")
-            )
-        wanted = tuple(word for word, _, _ in tokens(nfc(passage.text)))
-        if source is not None:
-            held, found = self._texts[source.id].places(wanted)
-            if enough(held, wanted):
-                return Placed(found, "source")
-        found = self._anywhere(wanted)
-        return Placed(found, "anywhere" if found else "nowhere")
-
-    def _source(self, name: str | None) -> Document | None:
-        """The document that `name` means: its id, its address, or a path of which one is the end of the other and of no
-        other document's."""
-        if name is None:
-            return None
-        if (found := self._documents.get(nfc(name))) is not None:
-            return found
-        if name in self._by_url:
-            return self._by_url[name]
-        path = urlsplit(name).path if "://" in name else name
-        parts = PurePosixPath(nfc(unquote(path)).replace("\\", "/")).parts
-        parts = tuple(part for part in parts if part not in ("/", ".", ".."))
-        fitting = [
-            d
-            for d in self._by_name.get(parts[-1] if parts else "", ())
-            if _ends_alike(PurePosixPath(d.id).parts, parts)
-        ]
-        longest = max((len(PurePosixPath(d.id).parts) for d in fitting), default=0)
-        if longest <= len(parts):  # of two ids that are ends of the path the longer is meant
-            fitting = [d for d in fitting if len(PurePosixPath(d.id).parts) == longest]
-        return fitting[0] if len(fitting) == 1 else None
-
-    @cached_property
-    def _by_url(self) -> Mapping[str, Document]:
-        return {document.url: document for document in self._documents.values() if document.url}
-
-    @cached_property
-    def _by_name(self) -> Mapping[str, Sequence[Document]]:
-        found: defaultdict[str, list[Document]] = defaultdict(list)
-        for document in self._documents.values():
-            found[PurePosixPath(document.id).name].append(document)
-        return found
-
-    @cached_property
-    def _texts(self) -> Mapping[str, Text]:
-        return {document.id: Text(document) for document in self._documents.values()}
-
-    @cached_property
-    def _holding(self) -> Mapping[int, Sequence[str]]:
-        """By the hash of RUN words the documents that hold them."""
-        found: defaultdict[int, list[str]] = defaultdict(list)
-        for doc_id, text in self._texts.items():
-            for run in text.runs:
-                found[run].append(doc_id)
-        return found
-
-    def _anywhere(self, wanted: Sequence[str]) -> tuple[Span, ...]:
-        """In the document that holds most of it; where several hold as much, in all of them."""
-        best = 0
-        found: list[Span] = []
-        for doc_id in self._likely(wanted):
-            held, spans = self._texts[doc_id].places(wanted)
-            if held > best:
-                best, found = held, []
-            if held == best:
-                found += spans
-        return tuple(found) if enough(best, wanted) else ()
-
-    def _likely(self, wanted: Sequence[str]) -> Iterable[str]:
-        """The documents that hold nearly as many runs of its words as any; of fewer words than a run all."""
-        if len(wanted) < RUN:
-            return sorted(self._texts)
-        votes = Counter(doc_id for run in set(hashes(wanted)) for doc_id in self._holding.get(run, ()))
-        most = max(votes.values(), default=0)
-        return sorted(doc_id for doc_id, count in votes.items() if count >= NEARLY * most)
+            if key not in self._matchers:
+                self._matchers[key] = Matcher((document,) if document else self._documents)
+            return self._matchers[key]
 
 
-def _ends_alike(one: Sequence[str], other: Sequence[str]) -> bool:
-    """Whether one of two paths is the end of the other."""
-    shared = min(len(one), len(other))
-    return shared > 0 and tuple(one[-shared:]) == tuple(other[-shared:])
+def _matched(found: Sequence[Found]) -> int:
+    return found[0].matched if found else 0
+
+
+def _readings(text: str) -> Iterator[str]:
+    """`text` as it is; without numbers of lists, where line breaks are gone; and as its reader sees it, since many systems
+    keep a file as it is written."""
+    yield text
+    if (plain := NUMBERED.sub(" ", text)) != text:
+        yield plain
+    if _MARKUP.search(text):
+        yield clean(text).text
+
+
+def _bodies(text: str) -> Iterator[str]:
+    """`text` without a prefix of a few words, which is its first line, or all up to its first blank line."""
+    for border in ("\n\n", "\n"):
+        prefix, _, body = text.strip().partition(border)
+        if len(wording(prefix)) <= PREFIX and len(wording(body)) >= RUN:
+            yield body
+
+
+def _span(document: Document, start: int, end: int) -> Span | None:
+    """What of `start` to `end` is in the document."""
+    start, end = max(0, start), min(end, len(document.text))
+    return Span(document.id, start, end) if start < end else None
+
+
+def _its_own(text: str, there: str) -> bool:
+    """Whether the words `there` are those of `text`, or their end, behind what a system puts before it."""
+    wanted, found = wording(text), wording(there)
+    return wanted == found or (len(found) >= RUN and wanted[-len(found) :] == found)
