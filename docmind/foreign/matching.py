@@ -15,8 +15,9 @@ from itertools import accumulate
 from operator import mul
 
 from docmind.foreign.automaton import Automaton
+from docmind.foreign.beside import above, signs_before, signs_behind
 from docmind.foreign.wording import WORD, bounded, parts, pieces, weight, wording
-from docmind.types import Document, Span, blocks_in, merge
+from docmind.types import Document, Span, merge
 
 RUN = 5
 """Words that a run has at least, where the passage has as many: fewer stand anywhere by accident."""
@@ -47,11 +48,11 @@ class _Run:
 
     @property
     def places(self) -> Iterator[tuple[int, int]]:
-        """The words of the row, those of overlapping places as one."""
+        """The words of the row, those of overlapping or touching places as one."""
         first = last = -1
         for end in self.ends:
             start = end - (self.end - self.start)
-            if start >= last:
+            if start > last:
                 if last > 0:
                     yield first, last
                 first = start
@@ -221,61 +222,19 @@ class Matcher:
         if before and self._spelt[previous].endswith(before):
             start = max(self._starts[first - 1], left - len(before))
         else:
-            start -= _signs_before(document.text[left:start], not previous)
+            start -= signs_before(document.text[left:start], not previous)
         if behind and self._spelt[self._row[end]].startswith(behind):
             stop = min(self._ends[end], right + len(behind))
         else:
-            stop += _signs_behind(document.text[stop:right], not self._row[end])
+            stop += signs_behind(document.text[stop:right], not self._row[end])
         return Span(document.id, start, stop)
 
     def _titles(self, document: Document, passage: _Passage, body: _Run) -> Iterator[tuple[int, int, Span | None]]:
         """What stands above the places of `body` in the document and before it in the passage, where systems put it: the words
         of the passage, and where they stand, None where they do not."""
-        for title, span in _above(document, [self._starts[place] for place, _ in body.places]) if body.start else ():
+        for title, span in above(document, [self._starts[place] for place, _ in body.places]) if body.start else ():
             if part := passage.part(wording(title), body.start):
                 yield *part, span
-
-
-def _above(document: Document, places: Iterable[int]) -> Iterator[tuple[str, Span | None]]:
-    """The names of the document, the titles of the sections that hold the characters at `places`, and the heads of tables
-    whose rows do, each with its place."""
-    yield document.title, None
-    yield document.id.rpartition("/")[2], None
-    sections = {section.id: section for section in document.sections}
-    starts = [section.span.start for section in document.sections]
-    told = set()
-    for place in places:
-        for block in blocks_in(document, place, place + 1):
-            if block.header and block.header not in told:
-                told.add(block.header)
-                yield document.text[block.header.start : block.header.end], block.header
-        section = document.sections[bisect_right(starts, place) - 1] if starts and place >= starts[0] else None
-        while section and section.span not in told:
-            told.add(section.span)
-            yield section.title, section.heading
-            section = sections.get(section.parent) if section.parent else None
-
-
-def _signs_before(gap: str, outermost: bool) -> int:
-    """How many characters at the end of `gap`, which stands before a word and holds none, belong to that word: what opens its
-    line, or else what is not attached to the word before. `outermost` says that `gap` begins the text."""
-    line = max(gap.rfind("\n"), gap.rfind("\r")) + 1
-    if not line and not outermost:
-        line = _blank(gap)
-    return len(gap[line:].lstrip())
-
-
-def _signs_behind(gap: str, outermost: bool) -> int:
-    """As many at its beginning, behind a word: what closes its line, or else what is not attached to the word that follows."""
-    line = min((at for mark in "\r\n" if (at := gap.find(mark)) >= 0), default=len(gap))
-    if line == len(gap) and not outermost:
-        line -= _blank(gap[::-1])
-    return len(gap[:line].rstrip())
-
-
-def _blank(gap: str) -> int:
-    """Where the first blank is, 0 where there is none: then `gap` is attached on both sides."""
-    return next((at for at, sign in enumerate(gap) if sign.isspace()), 0)
 
 
 def _fives(row: Sequence[int]) -> Iterator[tuple[int, ...]]:

@@ -255,6 +255,10 @@ class TestRuns:
         spans = place("Ask the desk for a new badge.", documents=[Document("a", "A", page)]).spans
         assert [(span.start, span.end) for span in spans] == [(0, 29), (38, 67)]
 
+    def test_places_that_touch_or_overlap_are_one(self):
+        assert found("leave", "leave leave leave, and leave") == ["leave leave leave,", "leave"]
+        assert found("a b a b a", "a b a b a b a. c") == ["a b a b a b a."]
+
     def test_less_than_five_words_stand_there_as_a_whole_or_not(self):
         assert texts(place("three hours")) == ["three hours."]
         assert place("three long hours").how == "nowhere"
