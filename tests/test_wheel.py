@@ -13,6 +13,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+from test_your_retriever import PAGES
+from test_your_retriever import QUESTIONS as ASKED
 from workplace import QUESTIONS
 
 pytestmark = pytest.mark.slow
@@ -129,3 +131,50 @@ def test_what_is_missing_is_told_with_2_and_the_command_that_installs_it(install
     assert "error: Retrieval needs packages that are not installed: chromadb, " in done.stderr
     assert 'Install them: pip install "docmind[retrieval]"' in done.stderr
     assert "Traceback" not in done.stderr
+
+
+def test_the_demo_runs_in_the_core(installed):
+    done = installed.run("docmind", "demo")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "FAIL: mine lost 40 questions" in done.stdout
+
+
+def test_a_retriever_of_ones_own_is_scored_and_gated_in_the_core(installed):
+    work = installed.work
+    (work / "pages").mkdir()
+    for name, text in PAGES.items():
+        (work / "pages" / name).write_text(text)
+    (work / "key.jsonl").write_text("".join(json.dumps(question) + "\n" for question in ASKED))
+    (work / "found.jsonl").write_text(
+        "".join(
+            json.dumps(
+                {"id": question["id"], "passages": [{"source": question["source"], "text": question["evidence"]}]}
+            )
+            + "\n"
+            for question in ASKED
+        )
+    )
+    (work / "s.yaml").write_text("strategies: {mine: {file: found.jsonl}}\nmatrix: [mine]\n")
+    (work / "t.yaml").write_text("production: mine\nmin_hit_at_3: 0.9\nmax_regression_pp: 3\n")
+    options = ["--corpus", "pages", "--questions", "key.jsonl", "--strategies-file", "s.yaml", "--thresholds", "t.yaml"]
+    saved = installed.run("docmind", "eval", *options, "--out", "out", "--save-baseline")
+    assert saved.returncode == 0, saved.stderr
+    checked = installed.run("docmind", "eval", *options, "--out", "out", "--baseline", "out/baseline.json", "--check")
+    assert checked.returncode == 0, checked.stderr
+    assert checked.stderr.endswith("The gate: passed.\n")
+
+
+def test_the_examples_of_llamaindex_haystack_and_langchain_run_with_the_libraries_themselves(installed):
+    """In the core: none of them is a package of DocMind's."""
+    libraries = ("pytest", "langchain-core", "llama-index-core", "haystack-ai")
+    done = installed.run("python", "-m", "pip", "install", "--quiet", *libraries)
+    assert done.returncode == 0, done.stderr
+    tests = str(ROOT / "tests/test_your_retriever.py")
+    options = ("-q", "-c", os.devnull, "-p", "no:cacheprovider", "-p", "no:docmind", "--import-mode=importlib")
+    os.environ["DOCMIND_REQUIRE_LIBRARIES"] = "1"
+    try:
+        ran = installed.run("python", "-m", "pytest", *options, tests)
+    finally:
+        del os.environ["DOCMIND_REQUIRE_LIBRARIES"]
+    assert ran.returncode == 0, ran.stdout[-3000:]
+    assert "skipped" not in ran.stdout
