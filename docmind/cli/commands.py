@@ -9,7 +9,7 @@ from io import TextIOWrapper
 
 import typer
 
-from docmind.cli import answers, chat, demo, evaluate, history, index, strategies
+from docmind.cli import answers, chat, demo, evaluate, history, index, init, strategies
 from docmind.cli.common import Judged, version
 from docmind.cli.terminal import Warnings, tell
 from docmind.errors import DocMindError
@@ -29,6 +29,7 @@ app.command("badge")(history.badge_command)
 app.command("answers")(answers.answers)
 app.command("chat")(chat.chat)
 app.command("strategies")(strategies.strategies)
+app.command("init")(init.init)
 app.command("demo")(demo.demo)
 
 
