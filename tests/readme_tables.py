@@ -1,4 +1,4 @@
-"""The tables that stand between marks in README.md, eval/README.md and docs/answers.md, made from results/. It tests nothing."""
+"""The tables that stand between marks in README.md, eval/README.md, docs/answers.md and docs/side-by-side.md, made from results/. It tests nothing."""
 
 from __future__ import annotations
 
@@ -112,6 +112,34 @@ def rates() -> str:
     return table(gate_rates.shown(result("gate_rates.json")["rows"]))
 
 
+def rules() -> str:
+    found = result("side_by_side.json")
+    tools = ("docmind", "docmind, three keys", "rag-ci", "toolkit-rag-quality")
+    rows = (
+        (
+            str(row["questions"]),
+            f"{100 * row['churn']:.0f} %",
+            f"{100 * row['drop']:.0f} points" if row["drop"] else "none",
+            *(f"{100 * row[tool] / found['changes']:.1f}" for tool in tools),
+        )
+        for row in found["rows"]
+    )
+    return table(Table(("questions", "churn", "true drop of Hit@3", *tools), tuple(rows)))
+
+
+def environments() -> str:
+    rows = (
+        (
+            f"{name} {made['version']}",
+            str(made["megabytes"]),
+            f"{made['install_seconds']:.0f}",
+            f"{made['demo_seconds']:.1f}" if "demo_seconds" in made else "–",
+        )
+        for name, made in result("side_by_side.json")["environments"].items()
+    )
+    return table(Table(("tool", "MB", "seconds to install", "seconds of its demo"), tuple(rows)))
+
+
 README = {
     "counts": counts,
     "matrix": strategies,
@@ -122,5 +150,6 @@ README = {
     "bench": bench,
 }
 ANSWERS = {"answers": answers}
+SIDE = {"rules": rules, "environments": environments}
 KEY = {"leakage": lambda: table(leakage(baseline().leakage)), "rates": rates}
 """By mark, what stands there."""

@@ -9,6 +9,7 @@ FILES = {
     "README.md": readme_tables.README,
     "eval/README.md": readme_tables.KEY,
     "docs/answers.md": readme_tables.ANSWERS,
+    "docs/side-by-side.md": readme_tables.SIDE,
 }
 
 
