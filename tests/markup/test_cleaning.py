@@ -14,7 +14,7 @@ from docmind.markup.cleaning import LONG_PARAGRAPH
 MARKS = """
     a b # ## - 1. > ` `` * _ ** [ ] ](u) [a](b) ![i](j) [r][r] <b> </b> <div> </div> <!-- --> <br> <td> <tr> <table> </table>
     <li> <h2> </h2> <pre> </pre> <script> </script> <x> <a@b.c> <http://x> {{ }} {% %} {{< >}} {%raw%} {%endraw%} " | \\ \\#
-    \\[ \\< \\| &lt; &gt; &amp; &nbsp; &#35; &#10; \ufeff \0 e\u0301 `<b>`
+    \\[ \\< \\| &lt; &gt; &amp; &nbsp; &#35; &#10; &#xFEFF; &quot; &euro; &#46; &#43; \ufeff \0 e\u0301 `<b>`
 """
 LINES = ["\n", "\n\n", "\r\n", "```\n", "~~~\n", "---\n", "===\n", "|---|\n", "| a | b |\n", "[r]: x\n", "\\\n"]
 BLANKS = [" ", "    ", "\t", "\u00a0", "\x0c"]
@@ -235,13 +235,29 @@ def test_a_pipe_table_keeps_its_rows_and_its_escaped_pipe() -> None:
         ("AT&amp;T, 5 &lt; 6, &copy;&nbsp;x", "AT&T, 5 < 6, ©\u00a0x"),
         ("100&nbsp;000&shy;km &amp; more", "100\u00a0000\u00adkm & more"),
         ("&nbsp;&nbsp;&nbsp;&nbsp;&nbsp;&nbsp;&nbsp;&nbsp;&nbsp;&nbsp;&nbsp;&nbsp;\\# no", "\\# no"),
-        ("say &lt;b&gt; &amp; x", "say &lt;b&gt; & x"),
+        ("say &lt;b&gt; &amp; x", "say \\<b\\> & x"),
         ("C\\# is 3\\*4, \\$5 \\[draft\\]", "C# is 3*4, $5 [draft]"),
         ("\\# no heading\n1\\. no item", "\\# no heading\n1\\. no item"),
         ("a \\[b\\](c)", "a \\[b\\](c)"),
         ("a \\{{ b }}", "a {{ b }}"),
         ("a \\{{ site.b }}", "a \\{{ site.b }}"),
         ("a \\| b", "a \\| b"),
+        ("&euro;25 a day", "€25 a day"),
+        ("&ldquo;Up to&rdquo; 5&half; days", "“Up to” 5½ days"),
+        ("&quot;Up to 5&quot; days", '"Up to 5" days'),
+        ("10 &gt; 6 is true", "10 > 6 is true"),
+        ("&lt; 5 years: 20 days", "< 5 years: 20 days"),
+        ("&lt;=5 years", "<=5 years"),
+        ("&lt;div class\ncut", "\\<div class\ncut"),
+        ("- &gt; 5 years", "- \\> 5 years"),
+        ("&#xFEFF;\\# a&#xFEFF;b", "\\# ab"),
+        ("5&#41; no item", "5\\) no item"),
+        ("1&#46; no item, 1&#46;5", "1\\. no item, 1.5"),
+        ("&amp;lt; is shown as &amp;#60;", "\\&lt; is shown as \\&#60;"),
+        ("## &lt;Leave&gt; &amp; more", "## \\<Leave> & more"),
+        ("|a|b|\n|-|-|\n|&lt; 5|x &#124; y|", "|a|b|\n|-|-|\n|< 5|x \\| y|"),
+        ("<table><tr><td>&lt; 5</td><td>20 &amp; 5</td></tr></table>", "| < 5 | 20 & 5 |\n|---|---|"),
+        ("x &#91;a&#93;(b) y", "x \\[a\\](b) y"),
     ],
 )
 def test_entities_and_escapes_are_undone_where_no_markup_arises(raw: str, text: str) -> None:
