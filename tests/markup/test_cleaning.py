@@ -484,3 +484,45 @@ def test_deep_nesting_loses_no_word() -> None:
 
 def test_a_raised_mark_is_no_digit_of_the_figure_before_it() -> None:
     assert clean("up to €1,100<sup>2</sup>").text == "up to €1,100^2"
+
+
+@pytest.mark.parametrize(
+    ("raw", "text"),
+    [
+        ("You get {% if uk %}25{% else %}10{% endif %} days.", "You get 25 10 days."),
+        ("{% case c %}{% when 'uk' %}25{% when 'de' %}30{% endcase %} days", "25 30 days"),
+        ("{%- if a -%}Take 5.{%- elsif b -%}Take 6.{%- endif -%}", "Take 5. Take 6."),
+        ('{{< tab name="UK" >}}25{{< /tab >}}{{< tab name="DE" >}}30{{< /tab >}}', "UK 25 DE 30"),
+        ('{% tab "UK" %}25{% endtab %}{% tab "DE" %}Leave{% endtab %}', "UK 25 DE Leave"),
+        ("{{< x >}}one{{< /x >}}{{< x >}}two{{< /x >}}", "one two"),
+        ('Leave{{< badge text="new" >}} and 3{{< badge text="0" >}}5', "Leave new and 3 0 5"),
+        ("5{{ site.x }}6", "5 6"),
+        ("<Tab>25</Tab><Tab>10</Tab>", "25 10"),
+        ('In <Tab label="UK">25</Tab><Tab label="DE">10</Tab>', "In UK 25 DE 10"),
+        ('<table><tr><td>3<Badge text="5"/>0</td></tr></table>', "| 3 5 0 |\n|---|"),
+        ('25<img alt="10"> and ![5](x)![6](y)', "25 10 and 5 6"),
+        ("<button>25</button><button>10</button>", "25 10"),
+    ],
+)
+def test_what_stands_apart_is_not_read_as_one_figure(raw: str, text: str) -> None:
+    assert clean(raw).text == text
+
+
+@pytest.mark.parametrize(
+    ("raw", "text"),
+    [
+        ("day{% if n > 1 %}s{% endif %} off", "days off"),
+        ('Two {{< gloss text="Pod" id="pod" >}}s', "Two Pods"),
+        ("{{< term >}}pod{{< /term >}}s and <Term>pod</Term>s", "pods and pods"),
+        ("un<b>believ</b>able 1<span>0</span>5 <i>a</i><b>b</b>", "unbelievable 105 ab"),
+        ("v1.{{< x >}}5, ({{< x >}}a)", "v1.5, (a)"),
+        ("a\ufdd1b\ufdd2c", "abc"),
+    ],
+)
+def test_what_a_reader_sees_as_one_word_stays_one(raw: str, text: str) -> None:
+    assert clean(raw).text == text
+
+
+def test_scripts_and_styles_in_a_line_are_no_words() -> None:
+    raw = "Up <style>p{color:red}</style>to <script>alert('*x*')</script>25. <script> is a tag, </style> ends one."
+    assert clean(raw).text == "Up to 25.  is a tag,  ends one."
