@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from docmind.markup.gaps import APART, LOOSE, filled
 from docmind.markup.parser import masked
 
 _FENCE = re.compile(r"[ \t>]*(?:(?:[-*+]|\d+[.)])[ \t]+)*(`{3,}|~{3,})")
@@ -15,6 +16,8 @@ _MODULE = re.compile(
     re.VERBOSE,
 )
 """How an import or export opens a line. "import duties from" is prose."""
+_BEFORE_MODULE = re.compile(r"\s*+(?:$|[#<{}]|[-*_`~]{3}|.*[>}]\s*+$)")
+"""How the line before ends: an import cannot stand in a paragraph, where a line may begin with "import taxes, duties"."""
 _MODULE_ENDS = (";", "'", '"', "`", ")", "]", "}")
 
 _BRACED = r"\{[^{}]*+\}"
@@ -53,7 +56,7 @@ def without_jsx(text: str, told: list[str] | None = None) -> str:
         if match["value"] and told is not None:
             told.append(plain[match.start("value") : match.end("value")])
         parts.append(_read(match, plain[match.start() : match.end()]))
-    return "".join([*parts, plain[done:]])
+    return filled("".join([*parts, plain[done:]]))
 
 
 def _read(match: re.Match[str], source: str) -> str:
@@ -61,12 +64,12 @@ def _read(match: re.Match[str], source: str) -> str:
     name = match["name"] or ""
     written = next((match[kind] for kind in ("double", "single") if match[kind] is not None), None)
     if written is not None or match["value"]:
-        said = written or ""
+        said = written or ("" if written is not None else LOOSE)
     elif name[:1].islower() and "." not in name:
         said = _COMPUTED.sub("", _QUOTED.sub(r'="\2"', source))
     else:
         found = _SAID.search(_QUOTED.sub(r'="\2"', source))
-        said = f"{' '.join(found[2].split())} " if found else ""
+        said = f"{APART}{' '.join(found[2].split())} " if found else LOOSE * bool(name)
     return said + "\n" * (source.count("\n") - said.count("\n"))
 
 
@@ -98,7 +101,7 @@ def _without_modules(lines: list[str]) -> list[str]:
     inside = False
     begun = depth = 0
     for line, fenced in _in_fences(lines):
-        if not inside and not fenced and _MODULE.match(line):
+        if not inside and not fenced and _MODULE.match(line) and _BEFORE_MODULE.match(kept[-1] if kept else ""):
             inside, begun, depth = True, len(kept), 0
         kept.append("" if inside else line)
         if inside:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import string
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import accumulate, zip_longest
@@ -11,12 +12,16 @@ from typing import Any
 from markdown_it.token import Token
 
 from docmind.markup.boxes import unwrapped
+from docmind.markup.gaps import APART, LOOSE, filled
 from docmind.markup.listing import LISTED, without_listed
 from docmind.markup.parser import CODE_BLOCKS, block_tokens, inline_tokens, lines_of, masked
 from docmind.markup.shortcodes import ADDRESS, unclosed_shortcodes, without_shortcodes
 from docmind.markup.storage import without_storage
-from docmind.markup.tags import html_lines, tag_text, without_empty_marks
+from docmind.markup.tags import TAG, html_lines, tag_parted, without_empty_marks
 from docmind.text import nfc
+
+ESCAPABLE = frozenset(string.punctuation)
+"""What a backslash keeps from being a mark."""
 
 LONG_PARAGRAPH = 100_000
 """Characters. A longer paragraph is data, not prose, and its links and tags are not looked for: that could take minutes."""
@@ -37,6 +42,7 @@ _SHOWN_SHORTCODE = re.compile(r"(\{\{[<%])/\*((?:(?!\*/).)*+)\*/([>%]\}\})")
 """How a page of Hugo writes a shortcode that is shown."""
 _LISTED_LINE = re.compile(rf"[ \t>]*{LISTED.pattern}[ \t]*")
 _PERMALINK = re.compile(r"""\[[#¶§]?\]\(#[^\s()]*(?:[ \t]+"[^"\n]*")?\)\Z""")
+_REPLACED = {ord("\0"): "\ufffd", **dict.fromkeys(map(ord, ("\ufeff", ADDRESS, APART, LOOSE)))}
 _UNSEEN = re.compile(r"(?:(?i:\[TOC\])|\([\w.:-]++\)=|\+\+\+(?:[ \t]*\{.*\})?)[ \t]*")
 """A line that no reader sees: where the contents stand, the target of a reference, a break between cells."""
 _UNSEEN_PARAGRAPH = re.compile(r"\{::comment\}.*\{:/(?:comment)?\}|[^\n]*\n\{:[ \t]*toc\b[^{}\n]*\}", re.DOTALL)
@@ -63,15 +69,13 @@ def clean(raw: str) -> Cleaned:
 
     The text between paired tags, the texts of links and images and the addresses of autolinks stay, and so does what a
     shortcode says. HTML tables become pipe tables, `<pre>` a fence, underlined headings `#` ones. Entities and
-    backslash escapes are undone where the result reads the same when read again; `\|` is kept. Code (fenced, indented,
-    in backticks) is left as it is, and so are the contents of a paragraph above LONG_PARAGRAPH.
+    backslash escapes are undone where the result reads the same when read again, else written as escapes; `\|` is kept.
+    Code (fenced, indented, in backticks) is left as it is, and so are the contents of a paragraph above LONG_PARAGRAPH.
 
     What ends nowhere (a shortcode, a comment) stays as text, with a warning. Evidence is cleaned by this function too,
     so cleaning twice changes nothing, unless tags hide in tags more than MAX_PASSES deep.
     """
-    text = (
-        raw.replace("\ufeff", "").replace("\r\n", "\n").replace("\r", "\n").replace("\0", "\ufffd").replace(ADDRESS, "")
-    )
+    text = raw.replace("\r\n", "\n").replace("\r", "\n").translate(_REPLACED)
     warnings = list(_unclosed(text))
     told: list[str] = []
     before = None
@@ -240,27 +244,70 @@ def _inline(content: str, known: dict[str, Any]) -> str:
 
 
 def _render(tokens: list[Token], closed: frozenset[str], *, keep: str | None) -> str:
-    """The text of inline tokens. Escapes and entities of the characters in `keep` stay as written, all if it is None."""
+    """The text of inline tokens. Escapes and entities of the characters in `keep` stay escaped, all if it is None."""
+    tokens = _read_by_people(tokens)
     _join_words(tokens)
     parts: list[str] = []
-    begun = False  # an escape that opens a line, or follows a number there, may keep it from being a heading or an item
     line = ""  # its beginning
-    for token in tokens:
+    for token, following in zip_longest(tokens, tokens[1:]):
         if token.type == "text_special":
-            undone = keep is not None and token.content not in keep and (begun or token.content.isspace())
-            parts.append(token.content if undone else token.markup)
+            undone = (
+                keep is not None
+                and token.content not in keep
+                and not _begins(line, token.content, following.content[:1] if following else "")
+            )
+            parts.append(token.content.replace("\ufeff", "") if undone else _escaped(token))
         elif token.type == "image":
-            parts.append(_PICTURE_SIZE.sub("", _render(token.children or [], closed, keep=keep)))
+            alternative = _PICTURE_SIZE.sub("", _render(token.children or [], closed, keep=keep))
+            parts.append(f"{APART}{alternative}{APART}" if alternative else "")
         elif token.type == "html_inline":
-            parts.append(tag_text(token.content, closed))
+            parts.append(tag_parted(token.content, closed))
         elif token.type in ("softbreak", "hardbreak"):
             parts.append("\n")
         elif token.type not in ("link_open", "link_close"):
             parts.append(token.content or token.markup)
         _, line_break, last = parts[-1].rpartition("\n") if parts else ("", "", "")
-        line = (last if line_break else line + last).lstrip()[: NUMBER + 1]
-        begun = len(line) > NUMBER or not (line.strip() + "0").isdigit()
-    return "\n".join(line.strip() for line in "".join(parts).split("\n"))
+        line = filled(last if line_break else line + last).lstrip()[: NUMBER + 1]
+    return "\n".join(line.strip() for line in filled("".join(parts)).split("\n"))
+
+
+def _read_by_people(tokens: list[Token]) -> list[Token]:
+    """The tokens without scripts and styles, which a line may hold too."""
+    tags = {
+        i: match
+        for i, token in enumerate(tokens)
+        if token.type == "html_inline" and (match := TAG.match(token.content))
+    }
+    kept: list[Token] = []
+    until = 0
+    closers: dict[str, int] = {}
+    ends: dict[int, int] = {}
+    for i in reversed(tags):
+        name = (tags[i]["name"] or "").lower()
+        if name in ("script", "style"):
+            if tags[i]["closing"]:
+                closers[name] = i
+            elif name in closers:
+                ends[i] = closers[name] + 1
+    for i, token in enumerate(tokens):
+        until = max(until, ends.get(i, 0))
+        if i >= until:
+            kept.append(token)
+    return kept
+
+
+def _begins(line: str, character: str, following: str) -> bool:
+    """Whether `character` could make a heading, an item or another block of a line that begins with `line`."""
+    if not character.isascii() or character.isspace() or character in "\"'&":
+        return False
+    if character == "<" and following.strip("=0123456789 ") == "":
+        return False
+    return not line or (line.isdigit() and len(line) <= NUMBER and character in ".)")
+
+
+def _escaped(token: Token) -> str:
+    """A character kept from being a mark. An entity would be read as words, "lt" and "gt", which stand nowhere."""
+    return f"\\{token.content}" if token.content in ESCAPABLE else token.markup
 
 
 def _join_words(tokens: list[Token]) -> None:

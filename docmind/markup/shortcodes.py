@@ -9,6 +9,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from docmind.markup.gaps import APART, LOOSE, around, filled
 from docmind.markup.parser import masked
 from docmind.markup.tags import SAID_BY, fenced
 
@@ -48,6 +49,8 @@ _SAYS_NOTHING = frozenset(
     youtube""".split()  # noqa: SIM905
 )
 """Control flow, embedded media and addresses: their arguments are not for readers."""
+_ELSE = frozenset(("else", "elsif", "elif", "when"))
+"""What stands before these and what stands behind are never shown together."""
 _FILLED_IN = frozenset(("include", "include_cached", "include_relative", "param", "readfile"))
 """These stand for what is not in the page."""
 _EXPRESSION = re.compile(r"""<code class="expr">([^<>\n`]*+)</code>""")
@@ -107,7 +110,7 @@ def without_shortcodes(text: str, told: list[str] | None = None) -> str:
         else:
             parts.append(_left(code, paired=end is not None, told=told))
     parts.append(text[done:])
-    return "".join(parts)
+    return filled("".join(parts))
 
 
 def unclosed_shortcodes(text: str) -> Iterator[tuple[int, str]]:
@@ -190,16 +193,19 @@ def _left(code: _Shortcode, *, paired: bool, told: list[str] | None) -> str:
         body = code.source[2:-2].strip()
         if told is not None and not _TABLE_OF_CONTENTS.fullmatch(body):
             told.append(body)
-        return ""
+        return LOOSE
     if code.closing:
-        return ""
+        return LOOSE
+    if code.name in _ELSE:
+        return APART
     arguments = _arguments(_NAME.sub("", code.source.strip("{}<>%/-+ \t\n"), count=1))
     if code.name in _FILLED_IN:
         said = _said([(key, value) for key, value in arguments if key], paired=paired)
         if not said and told is not None:
             told.append(next((value for _, value in arguments if value), " ".join(code.source.split())))
-        return said
-    return "" if code.name in _SAYS_NOTHING else _said(arguments, paired=paired)
+        return around(said)
+    said = "" if code.name in _SAYS_NOTHING else _said(arguments, paired=paired)
+    return f"{APART}{said}{APART}" if said and paired else around(said)
 
 
 def _language(highlight: str) -> str:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
+from docmind.markup.gaps import filled
+
 _BLANKS = re.compile(r"\s+")
 
 
@@ -81,7 +83,7 @@ class Tables:
         row: list[str] = []
         for text, (columns, rows) in zip(self._cells, self._spans, strict=True):
             self._fill(row)
-            plain = _BLANKS.sub(" ", text).strip().replace("|", r"\|")
+            plain = _BLANKS.sub(" ", filled(text)).strip().replace("|", r"\|")
             wide = max(1, min(columns, 1 + self._credit // 3))
             self._credit -= 3 * (wide - 1)
             for column in range(wide):

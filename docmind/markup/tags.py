@@ -8,6 +8,7 @@ from collections.abc import Collection, Iterator
 
 from markdown_it.common.html_blocks import block_names
 
+from docmind.markup.gaps import APART, LOOSE, around, filled
 from docmind.markup.tables import Tables
 
 _INLINE_NAMES = """
@@ -16,6 +17,10 @@ _INLINE_NAMES = """
     small span strike strong style sub sup svg template textarea time tt u var video wbr
 """
 _NAMES = frozenset(_INLINE_NAMES.split()) | frozenset(block_names)
+_CONTROLS = frozenset(
+    "audio button canvas input label meter object output progress select svg textarea video".split()  # noqa: SIM905
+)
+"""Elements of a line that have a border or a place of their own."""
 _TABLE_NAMES = frozenset(("table", "caption", "colgroup", "col", "thead", "tbody", "tfoot", "tr", "td", "th"))
 
 _BRACED = r"\{[^{}]*+\}"
@@ -82,6 +87,18 @@ def tag_text(tag: str, closed: Collection[str] = ()) -> str:
     return "\n" if name == "br" or name in block_names else raised
 
 
+def tag_parted(tag: str, closed: Collection[str] = ()) -> str:
+    """`tag_text` with the gaps that the tag leaves, to be `filled`."""
+    said = tag_text(tag, closed)
+    match = TAG.fullmatch(tag)
+    if match is None or match["name"] is None or said == tag:
+        return said
+    name = match["name"].lower()
+    if is_tag_name(name) and name not in _CONTROLS:
+        return f"{APART}{said}{APART}" if name == "img" and said else said
+    return f"{APART}{said}{APART}" if said and not match["empty"] else around(said)
+
+
 def without_empty_marks(text: str) -> str:
     """`text` without what is raised and empty, such as a badge that a style sheet draws."""
     return _EMPTY_MARK.sub("", text)
@@ -98,7 +115,7 @@ def html_lines(source: str, closed: Collection[str] = ()) -> list[str]:
             lines.pop()  # the rows go on behind the code
         prose = "\n".join(" ".join(line.split()) for line in _prose(before, tables, closed).split("\n"))
         lines += re.sub(r"(?<!\n)\n{2,}(?=- )", "\n", prose).split("\n")
-        plain = html.unescape(TAG.sub("", code))
+        plain = html.unescape(TAG.sub("", code)).replace("\ufeff", "")
         if code and tables.in_row:
             tables.add(plain)
         elif code:
@@ -142,7 +159,7 @@ def _prose(source: str, tables: Tables, closed: Collection[str]) -> str:
         text = source[done : match.start()]
         done = match.end()
         name = (match["name"] or "").lower()
-        said = tag_text(match[0], closed)
+        said, parted = tag_text(match[0], closed), tag_parted(match[0], closed)
         if after_mark:
             text = text.lstrip()
             said = said if text or match["closing"] else said.lstrip()
@@ -153,15 +170,15 @@ def _prose(source: str, tables: Tables, closed: Collection[str]) -> str:
         if name in _TABLE_NAMES:
             said = tables.tag(name, _values(match), closing=bool(match["closing"]))
         elif tables.in_row:
-            tables.add(said)
+            tables.add(parted)
             said = ""
         elif said and not is_tag_name(name) and match["attributes"] and not match["empty"]:
             said = f"\n\n{said}\n\n"  # a tab's label, a card's title
-        parts.append(said)
+        parts.append(parted if parted.strip(APART + LOOSE) == said else said)
         after_mark = said.endswith(("- ", "# ")) or (after_mark and not text and not said)
     rest = source[done:]
     if tables.in_row:
         tables.add(rest)
     else:
         parts.append(rest.lstrip() if after_mark else rest)
-    return "".join(parts)
+    return filled("".join(parts))

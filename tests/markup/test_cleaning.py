@@ -14,7 +14,7 @@ from docmind.markup.cleaning import LONG_PARAGRAPH
 MARKS = """
     a b # ## - 1. > ` `` * _ ** [ ] ](u) [a](b) ![i](j) [r][r] <b> </b> <div> </div> <!-- --> <br> <td> <tr> <table> </table>
     <li> <h2> </h2> <pre> </pre> <script> </script> <x> <a@b.c> <http://x> {{ }} {% %} {{< >}} {%raw%} {%endraw%} " | \\ \\#
-    \\[ \\< \\| &lt; &gt; &amp; &nbsp; &#35; &#10; \ufeff \0 e\u0301 `<b>`
+    \\[ \\< \\| &lt; &gt; &amp; &nbsp; &#35; &#10; &#xFEFF; &quot; &euro; &#46; &#43; \ufeff \0 e\u0301 `<b>`
 """
 LINES = ["\n", "\n\n", "\r\n", "```\n", "~~~\n", "---\n", "===\n", "|---|\n", "| a | b |\n", "[r]: x\n", "\\\n"]
 BLANKS = [" ", "    ", "\t", "\u00a0", "\x0c"]
@@ -235,13 +235,29 @@ def test_a_pipe_table_keeps_its_rows_and_its_escaped_pipe() -> None:
         ("AT&amp;T, 5 &lt; 6, &copy;&nbsp;x", "AT&T, 5 < 6, ©\u00a0x"),
         ("100&nbsp;000&shy;km &amp; more", "100\u00a0000\u00adkm & more"),
         ("&nbsp;&nbsp;&nbsp;&nbsp;&nbsp;&nbsp;&nbsp;&nbsp;&nbsp;&nbsp;&nbsp;&nbsp;\\# no", "\\# no"),
-        ("say &lt;b&gt; &amp; x", "say &lt;b&gt; & x"),
+        ("say &lt;b&gt; &amp; x", "say \\<b\\> & x"),
         ("C\\# is 3\\*4, \\$5 \\[draft\\]", "C# is 3*4, $5 [draft]"),
         ("\\# no heading\n1\\. no item", "\\# no heading\n1\\. no item"),
         ("a \\[b\\](c)", "a \\[b\\](c)"),
         ("a \\{{ b }}", "a {{ b }}"),
         ("a \\{{ site.b }}", "a \\{{ site.b }}"),
         ("a \\| b", "a \\| b"),
+        ("&euro;25 a day", "€25 a day"),
+        ("&ldquo;Up to&rdquo; 5&half; days", "“Up to” 5½ days"),
+        ("&quot;Up to 5&quot; days", '"Up to 5" days'),
+        ("10 &gt; 6 is true", "10 > 6 is true"),
+        ("&lt; 5 years: 20 days", "< 5 years: 20 days"),
+        ("&lt;=5 years", "<=5 years"),
+        ("&lt;div class\ncut", "\\<div class\ncut"),
+        ("- &gt; 5 years", "- \\> 5 years"),
+        ("&#xFEFF;\\# a&#xFEFF;b", "\\# ab"),
+        ("5&#41; no item", "5\\) no item"),
+        ("1&#46; no item, 1&#46;5", "1\\. no item, 1.5"),
+        ("&amp;lt; is shown as &amp;#60;", "\\&lt; is shown as \\&#60;"),
+        ("## &lt;Leave&gt; &amp; more", "## \\<Leave> & more"),
+        ("|a|b|\n|-|-|\n|&lt; 5|x &#124; y|", "|a|b|\n|-|-|\n|< 5|x \\| y|"),
+        ("<table><tr><td>&lt; 5</td><td>20 &amp; 5</td></tr></table>", "| < 5 | 20 & 5 |\n|---|---|"),
+        ("x &#91;a&#93;(b) y", "x \\[a\\](b) y"),
     ],
 )
 def test_entities_and_escapes_are_undone_where_no_markup_arises(raw: str, text: str) -> None:
@@ -468,3 +484,45 @@ def test_deep_nesting_loses_no_word() -> None:
 
 def test_a_raised_mark_is_no_digit_of_the_figure_before_it() -> None:
     assert clean("up to €1,100<sup>2</sup>").text == "up to €1,100^2"
+
+
+@pytest.mark.parametrize(
+    ("raw", "text"),
+    [
+        ("You get {% if uk %}25{% else %}10{% endif %} days.", "You get 25 10 days."),
+        ("{% case c %}{% when 'uk' %}25{% when 'de' %}30{% endcase %} days", "25 30 days"),
+        ("{%- if a -%}Take 5.{%- elsif b -%}Take 6.{%- endif -%}", "Take 5. Take 6."),
+        ('{{< tab name="UK" >}}25{{< /tab >}}{{< tab name="DE" >}}30{{< /tab >}}', "UK 25 DE 30"),
+        ('{% tab "UK" %}25{% endtab %}{% tab "DE" %}Leave{% endtab %}', "UK 25 DE Leave"),
+        ("{{< x >}}one{{< /x >}}{{< x >}}two{{< /x >}}", "one two"),
+        ('Leave{{< badge text="new" >}} and 3{{< badge text="0" >}}5', "Leave new and 3 0 5"),
+        ("5{{ site.x }}6", "5 6"),
+        ("<Tab>25</Tab><Tab>10</Tab>", "25 10"),
+        ('In <Tab label="UK">25</Tab><Tab label="DE">10</Tab>', "In UK 25 DE 10"),
+        ('<table><tr><td>3<Badge text="5"/>0</td></tr></table>', "| 3 5 0 |\n|---|"),
+        ('25<img alt="10"> and ![5](x)![6](y)', "25 10 and 5 6"),
+        ("<button>25</button><button>10</button>", "25 10"),
+    ],
+)
+def test_what_stands_apart_is_not_read_as_one_figure(raw: str, text: str) -> None:
+    assert clean(raw).text == text
+
+
+@pytest.mark.parametrize(
+    ("raw", "text"),
+    [
+        ("day{% if n > 1 %}s{% endif %} off", "days off"),
+        ('Two {{< gloss text="Pod" id="pod" >}}s', "Two Pods"),
+        ("{{< term >}}pod{{< /term >}}s and <Term>pod</Term>s", "pods and pods"),
+        ("un<b>believ</b>able 1<span>0</span>5 <i>a</i><b>b</b>", "unbelievable 105 ab"),
+        ("v1.{{< x >}}5, ({{< x >}}a)", "v1.5, (a)"),
+        ("a\ufdd1b\ufdd2c", "abc"),
+    ],
+)
+def test_what_a_reader_sees_as_one_word_stays_one(raw: str, text: str) -> None:
+    assert clean(raw).text == text
+
+
+def test_scripts_and_styles_in_a_line_are_no_words() -> None:
+    raw = "Up <style>p{color:red}</style>to <script>alert('*x*')</script>25. <script> is a tag, </style> ends one."
+    assert clean(raw).text == "Up to 25.  is a tag,  ends one."
