@@ -1,4 +1,4 @@
-"""The tables that stand between marks in README.md, eval/README.md, docs/answers.md and docs/side-by-side.md, made from results/. It tests nothing."""
+"""The tables that stand between marks in README.md, eval/README.md and pages of docs/, made from results/. It tests nothing."""
 
 from __future__ import annotations
 

@@ -44,7 +44,7 @@ ENDS = [
 ]
 
 STAGES = [
-    ("eval", "docmind.cli.evaluate.read_strategies"),
+    ("eval", "docmind.cli.evaluate.scored"),
     ("eval", "docmind.runs.retrieval.load_models"),
     ("eval", "docmind.corpus.look"),
     ("eval", "docmind.corpus._read"),
