@@ -10,6 +10,9 @@ import pytest
 from workplace import QUESTIONS, Workplace
 
 import docmind
+from docmind.retrieval.searcher import quiet
+from docmind.serving import markup
+from docmind.serving.replies import reply
 
 ANSWERS = {
     "How many days of annual leave?": [
@@ -236,3 +239,24 @@ def test_from_python_a_foreign_strategy_is_searched_and_evaluated(place, service
         ranking = search("mine", "Who may go first class?", k=2)
     assert [hit.chunk.doc_id for hit in ranking.hits] == ["leave.md", "travel/rail.md"]
     assert docmind.evaluate(strategies="mine", settings=settings)["mine"].metrics["hit@3"] == 1
+
+
+def test_chat_and_page_show_its_passages_also_one_that_is_in_no_document(place, service):
+    """Sentences are chosen by token vectors, which other people's passages have none of; so the passages are the answer."""
+    service.answer = lambda handler: handler.give(
+        [{"source": "pay.md", "text": "The bonus is paid in March."}, {"text": "Words of nobody here, and of no page."}]
+    )
+    declare(place, url=service.url)
+    settings = docmind.Settings(
+        corpus=place.corpus, strategies=place.root / "strategies.yaml", index_dir=place.index_dir
+    )
+    with docmind.open(settings=settings) as search:
+        found = reply(search, "mine", "extractive", "When is the bonus paid?", quiet)
+    shown = [*found.cited, *found.others]
+    assert [passage.document.title for passage in shown] == ["Pay", "in none of the documents"]
+    assert [passage.document.text[span.start : span.end] for passage in shown for span in passage.spans] == [
+        "The bonus is paid in March", "Words of nobody here, and of no page.",
+    ]  # fmt: skip
+    for passage in shown:
+        assert markup.passage(passage, "x")
+        assert markup.whole_page(passage)
