@@ -5,7 +5,9 @@ from __future__ import annotations
 import json
 import logging
 import re
+import reprlib
 import tomllib
+from collections import Counter
 from collections.abc import Mapping
 from pathlib import Path, PurePosixPath
 from typing import Any
@@ -27,7 +29,6 @@ _KEY = re.compile(r"""["']?\w[\w .-]*+["']?[ \t]*+:(?:[ \t]|$)""")
 
 _TOML = re.compile(r"\+\+\+[ \t]*\r?\n(.*?)(?:(?<=\n)|\r?\n)\+\+\+[ \t]*(?:\r?\n|\Z)", re.DOTALL)
 _TOML_KEY = re.compile(r"""["']?[\w.-]+["']?[ \t]*=|\[""")
-_JSON = json.JSONDecoder(parse_int=str, parse_float=str, parse_constant=str)
 _LINE_END = re.compile(r"[ \t]*(?:\r?\n|\Z)")
 
 
@@ -38,7 +39,7 @@ def read(path: Path, doc_id: str) -> Document:
     None; `meta` is the rest of the front matter: text as it is written there, None, and mappings and lists of those. The
     JSX of a page in MDX is left out. What looks unfinished in the page, and a page without text, is a warning with file
     and line. Raises CorpusError where the page is too large, no UTF-8, cannot be read, or has front matter that is no
-    YAML or TOML.
+    YAML or TOML, or names a key twice.
     """
     raw = decoded(path)
     front, body, skipped = _front_matter(path, raw)
@@ -76,7 +77,7 @@ def _front_matter(path: Path, raw: str) -> tuple[Mapping[str, Any], str, int]:
     if raw.startswith("+++"):
         found = _toml(path, raw)
     elif raw.startswith("{"):
-        found = _json(raw)
+        found = _json(path, raw)
     else:
         return _yaml(path, raw)
     if found is None:
@@ -92,7 +93,7 @@ def _toml(path: Path, raw: str) -> tuple[dict[str, Any], int] | None:
         return None
     try:
         return _written(tomllib.loads(block[1].replace("\r\n", "\n"), parse_float=str)), block.end()
-    except (tomllib.TOMLDecodeError, RecursionError) as error:
+    except (ValueError, RecursionError) as error:  # a number of thousands of digits is an error of Python's own
         if not _TOML_KEY.match(block[1].lstrip()):
             return None
         raise CorpusError(
@@ -100,26 +101,44 @@ def _toml(path: Path, raw: str) -> tuple[dict[str, Any], int] | None:
         ) from error
 
 
-def _json(raw: str) -> tuple[dict[str, Any], int] | None:
+def _json(path: Path, raw: str) -> tuple[dict[str, Any], int] | None:
     """JSON's front matter and where the page begins below it; None where the page begins otherwise, or is that object."""
+    repeated: list[str] = []
+
+    def once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        repeated.extend(key for key, n in Counter(key for key, _ in pairs).items() if n > 1)
+        return dict(pairs)
+
+    reader = json.JSONDecoder(parse_int=str, parse_float=str, parse_constant=str, object_pairs_hook=once)
     try:
-        found, end = _JSON.raw_decode(raw)
+        found, end = reader.raw_decode(raw)
         front = _written(found)
     except (ValueError, RecursionError):
         return None
     line_end = _LINE_END.match(raw, end)
-    return (front, line_end.end()) if line_end and front and raw[end:].strip() else None
+    if not (line_end and front and raw[end:].strip()):
+        return None
+    if repeated:  # one of its values would be lost
+        raise CorpusError(
+            f"{path}:1: the key {reprlib.repr(repeated[0])} stands twice in the front matter. Leave one of them."
+        )
+    return front, line_end.end()
 
 
 def _written(value: Any) -> Any:
     """What TOML or JSON says, as text, mappings and lists of those, None; composed as all text is."""
     if isinstance(value, dict):
-        return {nfc(str(key)): _written(inner) for key, inner in value.items()}
+        return {_plain(key): _written(inner) for key, inner in value.items()}
     if isinstance(value, list):
         return [_written(inner) for inner in value]
     if isinstance(value, bool):
         return str(value).lower()
-    return None if value is None else nfc(str(value))
+    return None if value is None else _plain(value)
+
+
+def _plain(value: object) -> str:
+    """JSON writes what lies beyond U+FFFF as two escapes, and one alone is no character."""
+    return nfc(str(value).encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace"))
 
 
 def _yaml(path: Path, raw: str) -> tuple[Mapping[str, Any], str, int]:

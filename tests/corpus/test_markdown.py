@@ -220,3 +220,24 @@ def test_what_is_neither_toml_nor_json_stays_in_the_page(page: Path, text: str) 
 def test_toml_that_is_none_is_an_error(page: Path) -> None:
     with pytest.raises(CorpusError, match=r"page\.md:1: the front matter is no TOML \(.*\)\. Mend it"):
         loaded(page, "+++\ntitle = Leave\n+++\n\nText")
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        (f"+++\nn = {'9' * 5000}\n+++\n\nText", "is no TOML"),
+        ('+++\na = "b"\na = "c"\n+++\n\nText', "is no TOML"),
+        ('{"title": "A", "title": "B"}\n\nText', "'title' stands twice"),
+        ('{"menu": {"a": 1, "a": 2}}\n\nText', "'a' stands twice"),
+    ],
+)
+def test_front_matter_that_python_cannot_hold_or_that_says_two_things_is_an_error(
+    page: Path, text: str, told: str
+) -> None:
+    with pytest.raises(CorpusError, match=rf"page\.md:1: .*{told}"):
+        loaded(page, text)
+
+
+def test_half_a_character_of_json_is_none(page: Path) -> None:
+    document = loaded(page, '{"title": "\\ud83d\\ude00 \\ud800A", "\\udfff": "b"}\n\nText')
+    assert (document.title, document.meta) == ("\U0001f600 \ufffdA", {"\ufffd": "b"})
