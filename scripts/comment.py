@@ -134,7 +134,7 @@ INERT = (
     (r"!(?=\[)", rf"\g<0>{GAP}"),
     (r"\](?=[(:])", rf"\g<0>{GAP}"),
     (r":(?=//)|(?<=ww)w(?=\.)", rf"\g<0>{GAP}"),
-    (r"(?<![A-Za-z0-9])@(?=\w)|@(?=[\w-]+\.\w)|#(?=\d)|\bGH-(?=\d)", rf"\g<0>{GAP}"),
+    (r"(?<![A-Za-z0-9])@(?=\w)|@(?=[\w-]+\.\w)|#(?=\d)|\b[Gg][Hh]-(?=\d)", rf"\g<0>{GAP}"),
     (r"(?m)^[ >*+.\d-]*(?=/)", rf"\g<0>{GAP}"),  # a bot's command begins a line
     (r"(?m)(?<=\n)(?= {0,3}(?:#{1,6}(?: |$)|=+ *$|-+ *$))", GAP),  # of headings the first line may be one
 )
