@@ -173,7 +173,7 @@ INERT = (
     (r"!(?=\[)", rf"\g<0>{GAP}"),
     (r"\](?=[(:])", rf"\g<0>{GAP}"),
     (r":(?=//)|(?i:(?<=ww)w)(?=\.)", rf"\g<0>{GAP}"),
-    (r"(?<![A-Za-z0-9])@(?=\w)|@(?=[\w-]+\.\w)|#(?=\d)|\bGH-(?=\d)", rf"\g<0>{GAP}"),
+    (r"(?<![A-Za-z0-9])@(?=\w)|@(?=[\w-]+\.\w)|#(?=\d)|\b[Gg][Hh]-(?=\d)", rf"\g<0>{GAP}"),
     (r"(?m)^[ >*+.\d-]*(?=/)", rf"\g<0>{GAP}"),  # a bot's command begins a line
     # Of headings the first line may be one; others stand in quotes and lists too.
     (r"(?m)(?<=\n)([ >*+.)\d-]*?)(?=#{1,6}(?: |$)|=+ *$|-+ *$)", rf"\1{GAP}"),

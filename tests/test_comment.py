@@ -405,7 +405,7 @@ OWN = "https://github.test/acme/handbook/blob/"
         ("[x]: //evil.test/p.png", r"\]:"),
         ("<img src=x> <a href=x> <details open> <!-- x", "<"),
         ("www.evil.test, mailto:a@evil.test", r"www\.|@\w"),
-        ("acme/handbook#12, #12, GH-12", r"#\d|GH-\d"),
+        ("acme/handbook#12, #12, GH-12, gh-12", r"#\d|(?i:GH-\d)"),
         ("### ✅ Retrieval: the gate passed", r"(?m)^ *#"),
         ("The gate passed\n===", r"(?m)^=+$"),
         ("a\x1b[2J\u202eb\r/lgtm", r"[\x1b\u202e\r]"),

@@ -17,11 +17,15 @@ from docmind.evaluation.key.dataset import load_questions
 from docmind.evaluation.key.evidence import Pages
 from docmind.foreign.placing import Placer
 from docmind.foreign.reply import Passage
+from docmind.generation.sentences import quotations
+from docmind.llm.concealing import Concealing
 from docmind.markup import blocks, clean
 from docmind.text import find_all, fold, nearest, nfc, words
-from docmind.types import Document
+from docmind.types import Document, Span
 
 pytestmark = pytest.mark.slow
+
+KEY = "sk-Live/1234+abcd_efgh"
 
 Make = Callable[[int], str]
 
@@ -194,6 +198,27 @@ def test_a_line_of_an_answer_key(make: Make, tmp_path: Path) -> None:
         attempt(lambda: load_questions(path, [page]), AnswerKeyError)
 
     assert_linear(read, make)
+
+
+@pytest.mark.parametrize(
+    "unit", ["Dr. A ", "no. 5 ", "- Dr. A ", "> Dr. A\n", "| Dr. A ", "|a|b|\n|-|-|\n", "1. A ", "u.s. A ", ".\n> "]
+)
+def test_what_can_be_quoted_of_a_page(unit: str) -> None:
+    def quote(text: str) -> None:
+        page = markdown.document("d", text)
+        assert list(quotations(page, Span("d", 0, len(text))))
+
+    assert_linear(quote, repeated(unit, after="a"), 2**15)
+
+
+@pytest.mark.parametrize("unit", ["\\", "\\u", "%", "&", "&#", "sk-", KEY, KEY[:-1], " ", "\u200b"])
+def test_words_of_a_server_in_which_a_key_is_looked_for(unit: str) -> None:
+    def show(text: str) -> None:
+        showing = Concealing(lambda _: None, [KEY])
+        showing.write(text)
+        showing.end()
+
+    assert_linear(show, repeated(unit, after="x"), 2**16)
 
 
 @pytest.mark.parametrize("unit", ["\u00a0", "\u0301\u0323", "a\n", " "])

@@ -17,6 +17,8 @@ _BREAK = re.compile(
 _ABBREVIATION = re.compile(
     r"\b(?:(?:[a-z]\.)+[a-z]|etc|cf|vs|no|nos|approx|incl|dr|mr|mrs|ms|prof|st|art|para|p|pp)\.$", re.IGNORECASE
 )
+_LONGEST = 20
+"""Characters before the end of a sentence among which an abbreviation is looked for."""
 _NUMBER = re.compile(r"\s*\d{1,3}[.)]")
 
 _QUOTED = re.compile(r"[ \t]*(?:>[ \t]*)*")
@@ -81,7 +83,9 @@ def _sentences(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
     """The number of a list, such as "1.", ends no sentence."""
     for match in _BREAK.finditer(text, start, end):
         stop = match.end("closing")
-        if not _ABBREVIATION.search(text, start, stop) and not _NUMBER.fullmatch(text, start, stop):
+        if not _ABBREVIATION.search(text, max(start, stop - _LONGEST), stop) and not _NUMBER.fullmatch(
+            text, start, stop
+        ):
             yield start, stop
             start = match.end()
     yield start, end

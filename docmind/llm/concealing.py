@@ -33,7 +33,7 @@ _PART = re.compile(
     """,
     re.VERBOSE | re.IGNORECASE | re.DOTALL,
 )
-_UNFINISHED = re.compile(r"(?:\\++(?:u[0-9a-f]{0,3})?|%[0-9a-f]?|&[#\w]{0,9})\Z", re.IGNORECASE)
+_UNFINISHED = re.compile(r"(?:(?<!\\)\\++(?:u[0-9a-f]{0,3})?|%[0-9a-f]?|&[#\w]{0,9})\Z", re.IGNORECASE)
 """What may be the beginning of an escape, where text ends for now."""
 
 _BASE64 = re.compile(r"[A-Za-z0-9+/_=-]*")

@@ -15,7 +15,7 @@ ZERO_WIDTH = "\u200b"
 
 def unlinked(text: str) -> str:
     """Text in which GitHub finds nobody and nothing to mention and no address, wherever it stands, escaped or not."""
-    broken = re.sub(r"(?<![A-Za-z0-9])@(?=\w)|@(?=[\w-]+\.\w)|#(?=\w)|\bGH-(?=\d)", rf"\g<0>{ZERO_WIDTH}", text)
+    broken = re.sub(r"(?<![A-Za-z0-9])@(?=\w)|@(?=[\w-]+\.\w)|#(?=\w)|\b[Gg][Hh]-(?=\d)", rf"\g<0>{ZERO_WIDTH}", text)
     return re.sub(r"(?i)(://|www\.)", lambda found: found[0][:1] + ZERO_WIDTH + found[0][1:], broken)
 
 

@@ -269,6 +269,7 @@ def test_a_hostile_question_stays_inert_and_in_one_row():
         ("octo/repo#12", "repo#12"),
         ("#12", "#12"),
         ("GH-12", "GH-12"),
+        ("see gh-12", "gh-12"),
         ("a@1and1.example", "a@1"),
         ("www.x.example", "www."),
         ("_www.x.example", "www."),
