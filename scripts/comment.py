@@ -184,7 +184,11 @@ INERT = (
 def inert(report: str, own: str) -> str:
     """The report with its words, tables and folds, and no tag, image, mention, command, further heading, or link elsewhere."""
     seen = "".join(c if c in f"\n{GAP}" or c.isprintable() else " " for c in report)
-    parts = re.split(rf"(\]\({re.escape(own)}[^\s()]*\))", seen)
+    parts, done = [], 0
+    for link in re.finditer(rf"(?<!\\)\[(?:[^\[\]\\\n]|\\.)*(\]\({re.escape(own)}[^\s()]*\))", seen):
+        parts += [seen[done : link.start(1)], link[1]]
+        done = link.end(1)
+    parts.append(seen[done:])
     for n in range(0, len(parts), 2):  # between the links that stay
         for pattern, instead in INERT:
             parts[n] = re.sub(pattern, instead, parts[n])

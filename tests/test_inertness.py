@@ -111,6 +111,7 @@ def test_the_parser_sees_what_is_alive():
 @example("> - \n/lgtm")
 @example("```\n</details>\n@team")
 @example("[x](\n//evil.test)")
+@example(rf"\[x]({OWN}a)")
 def test_a_report_that_a_stranger_wrote(script, text):
     body = script.compose("retrieval", [f"### Retrieval\n{text}\n"], RUN, OWN)
     assert live(body) == []
